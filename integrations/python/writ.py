@@ -86,13 +86,17 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Writ:
-    """The service at `url`, for the agent with `key`. `wait` and `timeout` are in seconds."""
+    """The service at `url`, for the agent with `key`. `wait` and `timeout` are in seconds.
+
+    With the key of an enforcement point, `agent` is the agent that it asks for, by name or id.
+    """
 
     def __init__(
         self,
         url: str,
         key: str,
         *,
+        agent: Optional[str] = None,
         signing_secret: Optional[str] = None,
         session: Optional[str] = None,
         wait: float = 50,
@@ -101,6 +105,7 @@ class Writ:
     ):
         self._url = url.rstrip("/")
         self._key = key
+        self._agent = agent
         self._signing_secret = signing_secret
         self._session = session
         self._wait = wait
@@ -205,6 +210,8 @@ class Writ:
         """One whole answer, asked for again while none comes. Raises Unreachable."""
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
         every = {"Content-Type": "application/json", "X-Agent-API-Key": self._key}
+        if self._agent is not None:
+            every["X-Writ-Agent"] = self._agent
         if self._session is not None:
             every["X-Agent-Session"] = self._session
         last: Any = None

@@ -11,8 +11,10 @@ export { Unreachable };
 export interface Connection {
   /** Where the service is, such as `https://writ.example.com`. */
   readonly url: string;
-  /** The agent's key. Keep it out of what a model reads. */
+  /** The agent's key, or that of an enforcement point. Keep it out of what a model reads. */
   readonly key: string;
+  /** With the key of an enforcement point: the agent that it asks for, by name or id. */
+  readonly agent?: string;
   /** Where the agent signs its requests. */
   readonly signingSecret?: string;
   /** What rules and meters know as the session. */
@@ -215,10 +217,11 @@ function question(
   };
 }
 
-function headersOf({ key, session }: Connection): Readonly<Record<string, string>> {
+function headersOf({ key, agent, session }: Connection): Readonly<Record<string, string>> {
   return {
     'content-type': 'application/json',
     'x-agent-api-key': key,
+    ...(agent === undefined ? {} : { 'x-writ-agent': agent }),
     ...(session === undefined ? {} : { 'x-agent-session': session }),
   };
 }

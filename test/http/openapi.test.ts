@@ -56,6 +56,7 @@ const managed = [
   'post /v1/applications/{id}/grant',
   'post /v1/invitations',
   'post /v1/invitations/accept',
+  'post /v1/hooks/claude-code',
   'get /v1/invitations',
   'delete /v1/invitations/{id}',
   'delete /v1/session/notices/{id}',

@@ -182,6 +182,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
   const { outgoing } = parts;
   return {
     ...parts,
+    clock,
     signInDeps: {
       directory: createDirectory(store.documents, clock),
       attempts: createAttempts(),

@@ -93,6 +93,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'register enforcement points of a running service, assign agents to them',
     load: async () => (await import('./commands/enforcement/point.ts')).definePoint,
   },
+  hook: {
+    summary: 'decide about a tool call of a coding agent, as its hook',
+    load: async () => (await import('./commands/enforcement/hook.ts')).defineHook,
+  },
   requests: {
     summary: 'list and show the requests of a running service',
     load: async () => (await import('./commands/requests.ts')).defineRequests,

@@ -279,12 +279,18 @@ const pointScope = 'point:';
 function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): string | null {
   const value = readHeader(call, name);
   if (value === null) return null;
-  if (point !== undefined) return `${pointScope}${point.id}/${value}`;
-  if (!value.startsWith(pointScope)) return value;
+  const scoped = scopedText(point, value);
+  if (scoped !== null) return scoped;
   throw new ProblemError(
     'invalid_header',
     `\`${name}\` begins with \`${pointScope}\`, which is for enforcement points`,
   );
+}
+
+/** Null where the caller may not say this. */
+export function scopedText(point: Identity['point'], text: string): string | null {
+  if (point !== undefined) return `${pointScope}${point.id}/${text}`;
+  return text.startsWith(pointScope) ? null : text;
 }
 
 function pathOf(url: string): string {

@@ -56,9 +56,8 @@ function namedAgent({ headers }: FastifyRequest): string | null {
 
 /** An agent's own key is for itself: whoever has set up an enforcement point with it hears so at once. */
 export function checkNamed(request: FastifyRequest, { id, name }: AgentRow): void {
-  if (request.headers[namedHeader] === undefined) return;
   const named = namedAgent(request);
-  if (named === id || named === name) return;
+  if (named === null || named === id || named === name) return;
   const detail = "this is an agent's own key: to act for another agent takes the key of an enforcement point";
   throw new ProblemError('agent_not_assigned', detail);
 }

@@ -11,10 +11,10 @@ import { createFairShares } from './fair-shares.ts';
 
 export interface Waits {
   /**
-   * Takes one of the holder's places where the client asks for a wait; null where it does not. Throws a ProblemError
+   * Takes one of the holder's places where the client asks for a wait, by `Prefer` unless said otherwise; null where it does not. Throws a ProblemError
    * (429) where the holder has no place left. It is given back when the reply is over.
    */
-  begin(exchange: Exchange, holder: string): Wait | null;
+  begin(exchange: Exchange, holder: string, seconds?: number): Wait | null;
   /** Looks again whether all who wait may still ask. */
   recheck(): void;
   close(): void;
@@ -206,8 +206,8 @@ export function createWaits(options: WaitsOptions): Waits {
   }
 
   return {
-    begin({ request, reply }, holder) {
-      const seconds = waitSeconds(request);
+    begin({ request, reply }, holder, asked = waitSeconds(request)) {
+      const seconds = Math.min(asked, waitSecondsMax);
       if (seconds === 0) return null;
       if (!shares.enter(holder)) throw tooManyWaits();
       const gone = new AbortController();
@@ -245,5 +245,5 @@ function tooManyWaits(): ProblemError {
 function waitSeconds({ headers }: FastifyRequest): number {
   if (headers.prefer === undefined) return 0;
   const asked = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(String(headers.prefer))?.[1];
-  return Math.min(Number(asked ?? 0), waitSecondsMax);
+  return Number(asked ?? 0);
 }

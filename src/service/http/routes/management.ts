@@ -9,6 +9,7 @@ import { agentKeyRoutes } from './agent-keys.ts';
 import { agentRoutes } from './agents.ts';
 import { auditRoutes } from './audit.ts';
 import { explainRoutes } from './explain.ts';
+import { hookRoutes } from './hooks.ts';
 import { newsRoutes } from './news.ts';
 import { overviewRoutes } from './overview.ts';
 import { accessRoutes } from './people/access.ts';
@@ -60,6 +61,7 @@ export const managementRoutes = [
   ...requestExportRoutes,
   ...stepUpRoutes,
   ...receiptRoutes,
+  ...hookRoutes,
 ];
 
 /** What the routes take together, and what it takes to know who calls. */

@@ -38,7 +38,7 @@ interface PointBody {
 
 const pointId = idParameter('The id in the list.', pointExample.id);
 const name = text(200);
-const agents = { type: 'array', items: text(200), maxItems: 1_000 } as const;
+const agents = { type: 'array', items: text(200), maxItems: changes.pointAgentsMax } as const;
 
 const listPoints = route<PointDeps>({
   method: 'GET',

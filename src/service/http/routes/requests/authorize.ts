@@ -6,8 +6,7 @@ import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
-import { type RequestView, replyView } from '../../../requests/record/reply.ts';
-import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { RequestView } from '../../../requests/record/reply.ts';
 import {
   type Answer,
   type AuthorizeCall,
@@ -16,7 +15,8 @@ import {
 } from '../../calls/authorize-handler.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
 import { namedAgentHeader } from '../../calls/route.ts';
-import { preferHeader, type Wait, type Waits } from '../../calls/wait.ts';
+import { preferHeader, type Waits } from '../../calls/wait.ts';
+import { whilePending } from '../../calls/while-pending.ts';
 import { createBodyReader } from '../../connection/body-reader.ts';
 import { createDecisionReplies } from '../../connection/decision-replies.ts';
 import { sendProblem, toProblem } from '../../connection/error-replies.ts';
@@ -42,8 +42,7 @@ export interface AuthorizeRouteOptions {
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, identifyAgain, authorizeHandler, waits, judge, receipts } = options;
-  const { bodyBytesMax, clock, metrics } = options;
+  const { identify, authorizeHandler, waits, receipts, bodyBytesMax, metrics } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
@@ -84,8 +83,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     // Before the decision: whoever may not wait is told while nothing has happened.
     const wait = waits.begin({ request, reply }, call.identity.agent.id);
     const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
-    const { view } = answer;
-    const latest = wait === null || view.status !== 'pending' ? view : await whilePending(answer, call, wait);
+    const latest = await whilePending(options, answer, { call, wait });
     if (call.headers.prefer !== undefined) await addReceipt({ view: latest, input: answer.input }, reply);
     return latest;
   }
@@ -96,25 +94,6 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const issued = await receipts.issue(view.request_id, input);
     // Without one nobody who asks for receipts acts.
     if (issued.kind === 'issued') reply.header('writ-receipt', issued.receipt);
-  }
-
-  /** For a pending request, how it stands after the wait that the client asks for. */
-  async function whilePending(answer: Answer, call: AuthorizeCall, wait: Wait): Promise<RequestView> {
-    const { view, input } = answer;
-    const keyText = String(call.headers['x-agent-api-key']);
-    let { identity } = call;
-    const latest = await wait.until(view, {
-      requestId: view.request_id,
-      view: async (history) => {
-        const [state] = await judge([requestStateOf(history)]);
-        return state === undefined ? null : replyView(state, clock());
-      },
-      recheck: async () => {
-        identity = await identifyAgain(keyText, identity);
-      },
-    });
-    const isTaking = input.isAttaching === true && latest.status === 'auto_approved';
-    return isTaking ? await authorizeHandler.take({ view: latest, input }) : latest;
   }
 
   // A request of a known agent that is refused is recorded too, before the reply.

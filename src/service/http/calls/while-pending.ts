@@ -1,0 +1,40 @@
+// A decision that waits for people, held until they have decided or the wait is over. INVARIANT: what they have approved
+// meanwhile is taken by one caller, and whoever may not ask any more gets no answer.
+
+import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
+import { type RequestView, replyView } from '../../requests/record/reply.ts';
+import { requestStateOf } from '../../requests/record/request-state.ts';
+import type { Answer, AuthorizeCall, AuthorizeHandler } from './authorize-handler.ts';
+import type { IdentifyAgain } from './identify.ts';
+import type { Wait } from './wait.ts';
+
+export interface PendingDeps {
+  readonly authorizeHandler: Pick<AuthorizeHandler, 'take'>;
+  readonly identifyAgain: IdentifyAgain;
+  /** A request with its votes as of now. */
+  readonly judge: VoteJudge['judge'];
+  readonly clock: () => number;
+}
+
+/** How a pending request stands after the wait; the wait is null where none is asked for. */
+export async function whilePending(
+  deps: PendingDeps,
+  { view, input }: Answer,
+  { call, wait }: { readonly call: AuthorizeCall; readonly wait: Wait | null },
+): Promise<RequestView> {
+  if (wait === null || view.status !== 'pending') return view;
+  const keyText = String(call.headers['x-agent-api-key']);
+  let { identity } = call;
+  const latest = await wait.until(view, {
+    requestId: view.request_id,
+    view: async (history) => {
+      const [state] = await deps.judge([requestStateOf(history)]);
+      return state === undefined ? null : replyView(state, deps.clock());
+    },
+    recheck: async () => {
+      identity = await deps.identifyAgain(keyText, identity);
+    },
+  });
+  const isTaking = input.isAttaching === true && latest.status === 'auto_approved';
+  return isTaking ? await deps.authorizeHandler.take({ view: latest, input }) : latest;
+}

@@ -1,0 +1,100 @@
+// One event of a coding agent into what its hook answers: asks the service, waits for people, and refuses whatever is in doubt.
+// INVARIANT: the exit code is 0 where the service has granted just this, or the run is put off, and 2 in every other case,
+// whatever breaks; any other code would let the tool run.
+
+import type { Readable } from 'node:stream';
+import { connect, type Decision } from '../../../../integrations/typescript/client.ts';
+import { jsonLimits, readJson } from '../../../language/json/read.ts';
+import { type Dialect, isObject } from './dialects.ts';
+
+export interface HookOptions {
+  readonly dialect: Dialect;
+  readonly url: string;
+  /** Of an agent, or of an enforcement point. */
+  readonly key: string;
+  /** With the key of an enforcement point: the agent that it asks for. */
+  readonly agent: string | undefined;
+  /** How long people are waited for. */
+  readonly waitMs: number;
+  /** When all has to be over. */
+  readonly withinMs: number;
+  /** Whether a run is put off while people decide, where the dialect has a word for it. */
+  readonly isDeferring: boolean;
+}
+
+export interface HookAnswer {
+  readonly code: 0 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Never rejects. */
+export async function answerHook(options: HookOptions, input: Readable): Promise<HookAnswer> {
+  const over = AbortSignal.timeout(options.withinMs);
+  try {
+    return await Promise.race([decided(options, input, over), timedOut(over)]);
+  } catch (error) {
+    return refused(`Nothing was granted: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function timedOut(over: AbortSignal): Promise<HookAnswer> {
+  return new Promise((resolve) => {
+    const late = () => resolve(refused('Nothing was granted: the decision did not come in time.'));
+    over.addEventListener('abort', late, { once: true });
+  });
+}
+
+async function decided(options: HookOptions, input: Readable, signal: AbortSignal): Promise<HookAnswer> {
+  const { dialect, url, key, agent, waitMs } = options;
+  const read = readJson(await bytesOf(input));
+  if (!read.ok) return refused(`Nothing was granted: the event cannot be read: ${read.issue.detail}.`);
+  const call = isObject(read.value) ? dialect.read(read.value) : null;
+  if (call === null) return refused('Nothing was granted: this is no event of a tool call that is known.');
+  const { actionKey, payload, session, idempotencyKey } = call;
+  const writ = connect({
+    url,
+    key,
+    wait: waitMs,
+    signal,
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === null ? {} : { session }),
+  });
+  const asked = idempotencyKey === null ? {} : { idempotencyKey };
+  return answerOf(options, await writ.authorize(actionKey, payload, asked));
+}
+
+async function bytesOf(input: Readable): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of input) {
+    parts.push(Buffer.from(part));
+    length += part.length;
+    // It is too long already, and refused as that.
+    if (length > jsonLimits.bytesMax) break;
+  }
+  return Buffer.concat(parts);
+}
+
+function answerOf({ dialect, isDeferring }: HookOptions, decision: Decision): HookAnswer {
+  switch (decision.kind) {
+    case 'allowed':
+      return { code: 0, stdout: dialect.allowed, stderr: '' };
+    case 'waiting': {
+      const { url, until } = decision;
+      const reason = `This waits for people until ${until.toISOString()}: ${url}. Make the same call again to go on.`;
+      if (isDeferring && dialect.deferred !== null)
+        return { code: 0, stdout: dialect.deferred(reason), stderr: '' };
+      return refused(reason);
+    }
+    case 'denied': {
+      const { policy, reason } = decision;
+      const what = `Not permitted by policy ${policy}: ${reason}.`;
+      return refused(`${what} This is a decision and not a fault: the same call will be refused again.`);
+    }
+  }
+}
+
+function refused(reason: string): HookAnswer {
+  return { code: 2, stdout: '', stderr: `${reason}\n` };
+}

@@ -1,0 +1,130 @@
+// What four coding agents send to a command hook before a tool runs, and what each reads as its answer. A refusal is always exit
+// code 2 with the reason on standard error, which stops the tool in all four; `ask` is never said, as some run the tool then.
+// INVARIANT: an event that is not one of these, in each field that counts, is null.
+
+import { readJson } from '../../../language/json/read.ts';
+import type { Json, JsonObject } from '../../../language/model/json.ts';
+import {
+  claudeCall,
+  type HookedCall,
+  type Host,
+  serverToolKey,
+  toolKey,
+} from '../../../service/http/hooks/claude-code.ts';
+
+export const dialectNames = ['claude', 'codex', 'gemini', 'cursor'] as const;
+export type DialectName = (typeof dialectNames)[number];
+
+export interface Dialect {
+  readonly read: (event: JsonObject) => HookedCall | null;
+  /** On standard output where the tool may run: no more than that nothing speaks against it, where there is such a word. */
+  readonly allowed: string;
+  /** Ends a run until it is resumed; null where there is no such word. */
+  readonly deferred: ((reason: string) => string) | null;
+}
+
+const nothing = '{}';
+
+export const dialects: Readonly<Record<DialectName, Dialect>> = {
+  claude: {
+    read: (event) => readToolUse(event, 'claude_code'),
+    allowed: nothing,
+    deferred: (permissionDecisionReason) =>
+      JSON.stringify({
+        hookSpecificOutput: {
+          hookEventName: 'PreToolUse',
+          permissionDecision: 'defer',
+          permissionDecisionReason,
+        },
+      }),
+  },
+  codex: { read: (event) => readToolUse(event, 'codex'), allowed: nothing, deferred: null },
+  gemini: { read: readGemini, allowed: nothing, deferred: null },
+  cursor: { read: readCursor, allowed: '{"permission":"allow"}', deferred: null },
+};
+
+function readToolUse(event: JsonObject, host: Host): HookedCall | null {
+  const tool = textIn(event, 'tool_name');
+  const session = textIn(event, 'session_id');
+  const input = event.tool_input;
+  const id = event.tool_use_id;
+  const isKnown = event.hook_event_name === 'PreToolUse' && (id === undefined || typeof id === 'string');
+  if (!isKnown || tool === null || session === null || !isObject(input)) return null;
+  return claudeCall(
+    {
+      hook_event_name: 'PreToolUse',
+      session_id: session,
+      tool_name: tool,
+      tool_input: input,
+      ...(id === undefined ? {} : { tool_use_id: id }),
+    },
+    host,
+  );
+}
+
+/** A tool of an MCP server says so beside its name, which is `mcp_files_read_file` or the tool's own. */
+function readGemini(event: JsonObject): HookedCall | null {
+  const tool = textIn(event, 'tool_name');
+  const session = textIn(event, 'session_id');
+  const input = event.tool_input;
+  if (event.hook_event_name !== 'BeforeTool' || tool === null || session === null || !isObject(input))
+    return null;
+  const { mcp_context: mcp } = event;
+  if (mcp === undefined) return called(`gemini.${tool}`, input, session);
+  if (!isObject(mcp)) return null;
+  const [server, own] = [textIn(mcp, 'server_name'), textIn(mcp, 'tool_name')];
+  return server === null || own === null ? null : called(serverToolKey(server, own), input, session);
+}
+
+function readCursor(event: JsonObject): HookedCall | null {
+  const session = textIn(event, 'conversation_id');
+  if (session === null) return null;
+  switch (event.hook_event_name) {
+    case 'beforeShellExecution': {
+      const [command, cwd] = [textIn(event, 'command'), event.cwd];
+      if (command === null || (cwd !== undefined && typeof cwd !== 'string')) return null;
+      return called('cursor.Shell', { command, ...(cwd === undefined ? {} : { cwd }) }, session);
+    }
+    case 'beforeReadFile': {
+      const file_path = textIn(event, 'file_path');
+      // What is in the file is nobody's business.
+      return file_path === null ? null : called('cursor.Read', { file_path }, session);
+    }
+    case 'beforeMCPExecution':
+    case 'preToolUse':
+      return cursorTool(event, session);
+    default:
+      return null;
+  }
+}
+
+const cursorMcp = /^MCP:(?<server>[^:]+):(?<tool>.+)$/s;
+
+function cursorTool(event: JsonObject, session: string): HookedCall | null {
+  const tool = textIn(event, 'tool_name');
+  const input = objectIn(event.tool_input);
+  if (tool === null || input === null) return null;
+  const { server, tool: own } = cursorMcp.exec(tool)?.groups ?? {};
+  const isOwn = server === undefined || own === undefined;
+  return called(isOwn ? toolKey(tool, 'cursor') : serverToolKey(server, own), input, session);
+}
+
+/** Some versions send the arguments as the text of an object. */
+function objectIn(input: Json | undefined): JsonObject | null {
+  if (typeof input !== 'string') return isObject(input) ? input : null;
+  const json = readJson(Buffer.from(input));
+  return json.ok && isObject(json.value) ? json.value : null;
+}
+
+function called(actionKey: string | null, payload: JsonObject, session: string): HookedCall | null {
+  return actionKey === null ? null : { actionKey, payload, session, idempotencyKey: null };
+}
+
+function textIn(object: JsonObject, name: string): string | null {
+  const value = object[name];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
