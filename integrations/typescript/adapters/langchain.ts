@@ -3,8 +3,7 @@
 
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
-import type { Waiting } from '../client.ts';
-import { createGuard, type GuardSettings, type NotRun } from './guard.ts';
+import { createGuard, type GuardSettings, isUnavailable, type NotRun } from './guard.ts';
 
 interface CallConfig {
   readonly signal?: AbortSignal;
@@ -15,10 +14,10 @@ type Call = (input: unknown, manager: unknown, config?: CallConfig) => unknown;
 
 /** What the value of an interrupt says. */
 export interface WritInterrupt {
-  readonly requestId: string;
-  readonly for: Waiting['for'];
-  readonly until: string;
-  readonly url: string;
+  readonly message: string;
+  /** Null where the service is away. */
+  readonly requestId: string | null;
+  readonly url: string | null;
 }
 
 /** For `tools` of `createAgent` and of `ToolNode`. */
@@ -35,7 +34,7 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
         const done = await guard.execute(asked, () => run(input, manager, config));
         if (done.kind === 'ran') return done.result;
         // What comes back from a pause is not read: the service is asked again.
-        if (done.decision.kind !== 'waiting' || !pause(done.decision)) return told(done, name, config);
+        if (!pause(done)) return told(done, name, config);
       }
     };
     // The tool as it is, and of its class, but for this.
@@ -43,10 +42,13 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
   }) as unknown as Tools;
 }
 
-/** False where nothing can be paused: there is no graph, or it keeps no state. */
-function pause({ requestId, for: what, until, url }: Waiting): boolean {
+/** False where it is decided, and where nothing can be paused: there is no graph, or it keeps no state. */
+function pause(done: NotRun): boolean {
+  const { decision, message } = done;
+  if (decision.kind !== 'waiting' && !isUnavailable(done)) return false;
+  const url = decision.kind === 'waiting' ? decision.url : null;
   try {
-    interrupt<WritInterrupt>({ requestId, for: what, until: until.toISOString(), url });
+    interrupt<WritInterrupt>({ message, requestId: decision.requestId, url });
     return true;
   } catch (error) {
     if (isGraphInterrupt(error)) throw error;
