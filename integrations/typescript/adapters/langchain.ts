@@ -1,13 +1,12 @@
 // Tools of LangChain (JS) that ask before each execution, in an agent, in a graph or by themselves. INVARIANT: what runs the
 // tool itself asks, below every middleware; an interrupt only pauses the graph, and whatever resumes it is not an answer.
 
-import { ToolMessage } from '@langchain/core/messages';
-import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import { createGuard, type GuardSettings, isUnavailable, type NotRun } from './guard.ts';
 
 interface CallConfig {
   readonly signal?: AbortSignal;
-  readonly toolCall?: { readonly id?: string };
+  /** Pauses the graph; there where the tool runs in one. */
+  readonly interrupt?: (value: WritInterrupt) => unknown;
 }
 
 type Call = (input: unknown, manager: unknown, config?: CallConfig) => unknown;
@@ -34,7 +33,7 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
         const done = await guard.execute(asked, () => run(input, manager, config));
         if (done.kind === 'ran') return done.result;
         // What comes back from a pause is not read: the service is asked again.
-        if (!pause(done)) return told(done, name, config);
+        if (!pause(done, config?.interrupt)) return told(done, each);
       }
     };
     // The tool as it is, and of its class, but for this.
@@ -43,24 +42,22 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
 }
 
 /** False where it is decided, and where nothing can be paused: there is no graph, or it keeps no state. */
-function pause(done: NotRun): boolean {
+function pause(done: NotRun, interrupt: CallConfig['interrupt']): boolean {
   const { decision, message } = done;
-  if (decision.kind !== 'waiting' && !isUnavailable(done)) return false;
+  if (interrupt === undefined || (decision.kind !== 'waiting' && !isUnavailable(done))) return false;
   const url = decision.kind === 'waiting' ? decision.url : null;
   try {
-    interrupt<WritInterrupt>({ message, requestId: decision.requestId, url });
+    interrupt({ message, requestId: decision.requestId, url });
     return true;
   } catch (error) {
-    if (isGraphInterrupt(error)) throw error;
+    // What pauses a graph is thrown; whatever else is thrown says that it cannot be paused.
+    if (error instanceof Error && error.name === 'GraphInterrupt') throw error;
     return false;
   }
 }
 
-function told({ message }: NotRun, name: string, config: CallConfig | undefined): ToolMessage {
-  return new ToolMessage({
-    content: message,
-    name,
-    tool_call_id: config?.toolCall?.id ?? '',
-    status: 'error',
-  });
+/** Told as a result: LangChain ends a run with an error of a tool. */
+function told({ message }: NotRun, tool: object): unknown {
+  const { responseFormat } = tool as { readonly responseFormat?: unknown };
+  return responseFormat === 'content_and_artifact' ? [message, undefined] : message;
 }
