@@ -44,20 +44,16 @@ const unknown = words.map(
 /** One of each kind. */
 export const faults: Readonly<Record<string, Fault>> = {
   'an unknown word': says({ ...grant, decision: 'PERHAPS' }),
-  'a word that is no word': says({ ...grant, decision: undefined }),
   'a field that is missing': says({ ...grant, expires_at: undefined }),
   'a grant that is not one': says({ ...grant, status: 'pending' }),
   'a wait that says it was granted': says({ ...wait, status: 'auto_approved' }),
-  'an answer in a list': says([grant]),
   'no JSON': says('ALLOW'),
-  'nothing at all': says(''),
   'half a body, as if it were whole': says(whole.slice(0, -10)),
   'half a body': (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length });
     response.write(whole.slice(0, 60), () => response.destroy());
   },
   'a grant with an error status': says(grant, 500),
-  'a grant that was created': says(grant, 201),
   'a wrong key': says({ type: 'urn:writ:error:invalid_api_key', detail: 'no' }, 401),
   'too many': says({ type: 'urn:writ:error:rate_limited', detail: 'later' }, 429),
   'another address': (response) => {
@@ -70,7 +66,12 @@ export const faults: Readonly<Record<string, Fault>> = {
   'no answer': () => undefined,
 };
 
-export const moreFaults: Readonly<Record<string, Fault>> = Object.fromEntries([...misread, ...unknown]);
+export const moreFaults: Readonly<Record<string, Fault>> = {
+  ...Object.fromEntries([...misread, ...unknown]),
+  'an answer in a list': says([grant]),
+  'a grant that was created': says(grant, 201),
+  'nothing at all': says(''),
+};
 
 export interface BrokenService {
   readonly url: string;

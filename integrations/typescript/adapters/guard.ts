@@ -15,6 +15,8 @@ export interface GuardSettings {
   readonly payload?: (tool: string, input: unknown) => object;
   /** How long a call waits for people before it pauses, in milliseconds; not at all unless said otherwise. */
   readonly wait?: number;
+  /** Hears of each request that waits for people, so that a program can show its link, and ask how it stands. */
+  readonly onWait?: (decision: Waiting) => void;
 }
 
 export interface ToolCall {
@@ -54,6 +56,13 @@ export class NotRunError extends Error {
   }
 }
 
+/** Whether the service is away: what was paused can be gone on with when it is back. */
+export function isUnavailable({ decision }: NotRun): boolean {
+  return decision.kind === 'denied' && decision.requestId === null && decision.policy === unavailable;
+}
+
+const unavailable = 'unreachable';
+
 /** So long, in milliseconds, what was told ahead holds for the execution. */
 const aheadMsMax = 60_000;
 
@@ -81,12 +90,17 @@ export function createGuard(settings: GuardSettings): Guard {
     return first?.decision ?? null;
   }
 
+  function held(decision: Waiting): NotRun {
+    settings.onWait?.(decision);
+    return notRun(decision);
+  }
+
   return {
     async ahead(call) {
       const asked = readCall(settings, call);
       if ('kind' in asked) return notRun(asked);
       const decision = await decide(settings, asked);
-      if (decision.kind === 'waiting') return notRun(decision);
+      if (decision.kind === 'waiting') return held(decision);
       keep(asked.key, decision);
       return decision.kind === 'allowed' ? null : notRun(decision);
     },
@@ -95,6 +109,7 @@ export function createGuard(settings: GuardSettings): Guard {
       const asked = readCall(settings, call);
       if ('kind' in asked) return notRun(asked);
       const decision = take(asked.key, Date.now()) ?? (await decide(settings, asked));
+      if (decision.kind === 'waiting') return held(decision);
       if (decision.kind !== 'allowed') return notRun(decision);
       const now = readCall(settings, call);
       if ('kind' in now || now.key !== asked.key)
@@ -175,7 +190,7 @@ async function decide(
     if (kind === 'allowed' || kind === 'denied' || kind === 'waiting') return decision;
     return refused('unreadable', 'the reply cannot be read as a decision', null);
   } catch (error) {
-    if (error instanceof Unreachable) return refused('unreachable', error.message, null);
+    if (error instanceof Unreachable) return refused(unavailable, error.message, null);
     throw error;
   }
 }

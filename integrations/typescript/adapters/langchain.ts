@@ -1,24 +1,22 @@
 // Tools of LangChain (JS) that ask before each execution, in an agent, in a graph or by themselves. INVARIANT: what runs the
 // tool itself asks, below every middleware; an interrupt only pauses the graph, and whatever resumes it is not an answer.
 
-import { ToolMessage } from '@langchain/core/messages';
-import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
-import type { Waiting } from '../client.ts';
-import { createGuard, type GuardSettings, type NotRun } from './guard.ts';
+import { createGuard, type GuardSettings, isUnavailable, type NotRun } from './guard.ts';
 
 interface CallConfig {
   readonly signal?: AbortSignal;
-  readonly toolCall?: { readonly id?: string };
+  /** Pauses the graph; there where the tool runs in one. */
+  readonly interrupt?: (value: WritInterrupt) => unknown;
 }
 
 type Call = (input: unknown, manager: unknown, config?: CallConfig) => unknown;
 
 /** What the value of an interrupt says. */
 export interface WritInterrupt {
-  readonly requestId: string;
-  readonly for: Waiting['for'];
-  readonly until: string;
-  readonly url: string;
+  readonly message: string;
+  /** Null where the service is away. */
+  readonly requestId: string | null;
+  readonly url: string | null;
 }
 
 /** For `tools` of `createAgent` and of `ToolNode`. */
@@ -35,7 +33,7 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
         const done = await guard.execute(asked, () => run(input, manager, config));
         if (done.kind === 'ran') return done.result;
         // What comes back from a pause is not read: the service is asked again.
-        if (done.decision.kind !== 'waiting' || !pause(done.decision)) return told(done, name, config);
+        if (!pause(done, config?.interrupt)) return told(done, each);
       }
     };
     // The tool as it is, and of its class, but for this.
@@ -43,22 +41,23 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
   }) as unknown as Tools;
 }
 
-/** False where nothing can be paused: there is no graph, or it keeps no state. */
-function pause({ requestId, for: what, until, url }: Waiting): boolean {
+/** False where it is decided, and where nothing can be paused: there is no graph, or it keeps no state. */
+function pause(done: NotRun, interrupt: CallConfig['interrupt']): boolean {
+  const { decision, message } = done;
+  if (interrupt === undefined || (decision.kind !== 'waiting' && !isUnavailable(done))) return false;
+  const url = decision.kind === 'waiting' ? decision.url : null;
   try {
-    interrupt<WritInterrupt>({ requestId, for: what, until: until.toISOString(), url });
+    interrupt({ message, requestId: decision.requestId, url });
     return true;
   } catch (error) {
-    if (isGraphInterrupt(error)) throw error;
+    // What pauses a graph is thrown; whatever else is thrown says that it cannot be paused.
+    if (error instanceof Error && error.name === 'GraphInterrupt') throw error;
     return false;
   }
 }
 
-function told({ message }: NotRun, name: string, config: CallConfig | undefined): ToolMessage {
-  return new ToolMessage({
-    content: message,
-    name,
-    tool_call_id: config?.toolCall?.id ?? '',
-    status: 'error',
-  });
+/** Told as a result: LangChain ends a run with an error of a tool. */
+function told({ message }: NotRun, tool: object): unknown {
+  const { responseFormat } = tool as { readonly responseFormat?: unknown };
+  return responseFormat === 'content_and_artifact' ? [message, undefined] : message;
 }

@@ -2,7 +2,7 @@
 // asks, with the arguments that it is given, below the hooks of agents and of runs; suspending only pauses, and the data of
 // a resumption are not an answer.
 
-import { createGuard, type GuardSettings, NotRunError } from './guard.ts';
+import { createGuard, type GuardSettings, isUnavailable, type NotRun, NotRunError } from './guard.ts';
 
 /** What `createTool()` takes, as far as this reads it. */
 export interface ToolDefinition {
@@ -13,11 +13,16 @@ export interface ToolDefinition {
 
 type Suspend = (payload: object) => Promise<unknown>;
 
-interface ExecuteContext {
-  readonly abortSignal?: AbortSignal;
+interface Pausing {
   readonly suspend?: Suspend;
-  readonly agent?: { readonly suspend?: Suspend };
-  readonly workflow?: { readonly suspend?: Suspend };
+  /** What the tool last paused with; present where the run is resumed. */
+  readonly suspendPayload?: object;
+}
+
+interface ExecuteContext extends Pausing {
+  readonly abortSignal?: AbortSignal;
+  readonly agent?: Pausing;
+  readonly workflow?: Pausing;
 }
 
 export function guardTool<Definition extends ToolDefinition>(
@@ -36,10 +41,18 @@ export function guardTool<Definition extends ToolDefinition>(
       const call = { tool, input, signal: context?.abortSignal };
       const done = await guard.execute(call, () => execute(...args));
       if (done.kind === 'ran') return done.result;
-      const suspend = context?.agent?.suspend ?? context?.workflow?.suspend ?? context?.suspend;
-      if (done.decision.kind === 'denied' || suspend === undefined) throw new NotRunError(done);
-      const { requestId, for: what, until, url } = done.decision;
-      return await suspend({ requestId, for: what, until: until.toISOString(), url });
+      const pausing = context?.agent ?? context?.workflow ?? context ?? {};
+      const payload = pauseWith(done, pausing);
+      if (payload === null || pausing.suspend === undefined) throw new NotRunError(done);
+      return await pausing.suspend(payload);
     },
   };
+}
+
+/** Null where it is no pause. A run that was resumed while the service is away pauses as it did before. */
+function pauseWith(done: NotRun, { suspendPayload }: Pausing): object | null {
+  if (isUnavailable(done)) return suspendPayload ?? null;
+  if (done.decision.kind === 'denied') return null;
+  const { requestId, for: what, until, url } = done.decision;
+  return { requestId, for: what, until: until.toISOString(), url };
 }

@@ -1,0 +1,52 @@
+// What all examples share: an assistant that is to send three mails, and a tool that sends one. `examples/policies` allow
+// the first, have people look at the second, and deny the third.
+
+import { connect, type Waiting, type Writ } from '../integrations/typescript/client.ts';
+
+export interface Mail {
+  readonly to: string;
+  readonly text: string;
+}
+
+export const mails: readonly Mail[] = [
+  { to: 'bo@example.com', text: 'Lunch at noon?' },
+  { to: 'kim@shop.example', text: 'Your parcel is on its way.' },
+  { to: 'max@rival.example', text: 'Our prices for next year.' },
+];
+
+export const task = 'Send the three mails that are due.';
+
+/** The tool. Here it prints; yours has a mail server. */
+export async function send({ to }: Mail): Promise<string> {
+  console.log(`sent to ${to}`);
+  return `Sent to ${to}.`;
+}
+
+/** The key stays in the environment, where no model reads it. */
+export function connectFromEnvironment(): Writ {
+  const { WRIT_URL: url = 'http://127.0.0.1:8181', WRIT_API_KEY: key = '' } = process.env;
+  if (key === '') throw new Error('set WRIT_API_KEY to the key of an agent');
+  return connect({ url, key, wait: 0 });
+}
+
+export interface People {
+  /** For the settings of a guard. */
+  readonly onWait: (decision: Waiting) => void;
+  /** Resolves when people have decided about the last request. */
+  readonly haveDecided: () => Promise<void>;
+}
+
+/** Shows what waits for people. A real program would keep its run, end, and go on when it is told. */
+export function createPeople(writ: Writ): People {
+  let last: Waiting | null = null;
+  return {
+    onWait(decision) {
+      if (last?.requestId !== decision.requestId) console.log(`waits for people: ${decision.url}`);
+      last = decision;
+    },
+    async haveDecided() {
+      if (last === null) throw new Error('nothing waits');
+      await writ.standing(last.requestId, { wait: Number.POSITIVE_INFINITY });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// `npm run example -- NAME [--approve]`: one of the agents of this folder with a service of its own. It says where to sign
+// in to approve what waits; with --approve it does that by itself.
+
+import { spawn } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startExampleService } from './service.ts';
+
+const parts = ['mails.ts', 'mock-model.ts', 'run.ts', 'service.ts'];
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    approve: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+const files = globSync('*.{ts,py}', { cwd: import.meta.dirname }).filter((file) => !parts.includes(file));
+const names = files.map((file) => file.replace(/\.\w+$/, '')).toSorted();
+const file = files.find((each) => each.replace(/\.\w+$/, '') === positionals[0]);
+
+if (values.help || file === undefined) {
+  console.log(`Usage: npm run example -- NAME [--approve]\n\nNAME is one of ${names.join(', ')}.`);
+  console.log('\nWithout --approve, a person approves: the address and how to sign in are printed.');
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  process.exitCode = await run(file);
+}
+
+async function run(file: string): Promise<number> {
+  const service = await startExampleService();
+  const { email, password } = service.approver;
+  if (!values.approve) console.log(`Sign in at ${service.url}/approvals as ${email} with "${password}".`);
+  const timer = values.approve ? setInterval(() => void service.approveAll(), 500) : null;
+  try {
+    const key = await service.addAgent(file);
+    return await ended(file, { ...process.env, WRIT_URL: service.url, WRIT_API_KEY: key });
+  } finally {
+    if (timer !== null) clearInterval(timer);
+    await service.stop();
+  }
+}
+
+async function ended(file: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const path = join(import.meta.dirname, file);
+  const program = file.endsWith('.py') ? 'python3' : process.execPath;
+  if (!existsSync(path)) throw new Error(`there is no ${path}`);
+  const child = spawn(program, [path], { env, stdio: 'inherit' });
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}

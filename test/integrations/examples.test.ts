@@ -1,0 +1,61 @@
+// The agents of `examples`, each as its command runs it, on one service with the policies beside them: what is allowed is
+// sent, what people have to approve is sent once and after that, and what is denied is not.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { startExampleService } from '../../examples/service.ts';
+
+const folder = join(import.meta.dirname, '../../examples');
+const python = '/usr/bin/python3';
+const hasPython = spawnSync(python, ['-c', 'import sys; assert sys.version_info >= (3, 9)']).status === 0;
+
+/** Those that run without a package of their own. */
+const agents = globSync('{ai-sdk,openai-agents,langchain,mastra,http,python}.{ts,py}', {
+  cwd: folder,
+}).filter((file) => hasPython || !file.endsWith('.py'));
+
+function start(file: string, env: Readonly<Record<string, string>>) {
+  const program = file.endsWith('.py') ? python : process.execPath;
+  const child = spawn(program, [join(folder, file)], { env: { ...process.env, ...env }, stdio: 'pipe' });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { file, printed: () => printed, ended };
+}
+
+const countIn = (text: string, word: string) => text.split(word).length - 1;
+
+test('each agent sends what it may, and what was approved once', async () => {
+  const service = await startExampleService();
+  try {
+    const started = await Promise.all(
+      agents.map(async (file) =>
+        start(file, { WRIT_URL: service.url, WRIT_API_KEY: await service.addAgent(basename(file)) }),
+      ),
+    );
+    await vi.waitFor(() => {
+      for (const { file, printed } of started)
+        expect([file, printed()]).toEqual([file, expect.stringContaining('waits')]);
+    }, 30_000);
+    for (const { printed } of started) expect(countIn(printed(), 'sent to kim@shop.example')).toBe(0);
+    expect(await service.approveAll()).toBe(agents.length);
+    for (const { file, printed, ended } of started) {
+      const code = await ended;
+      expect([file, code, printed()]).toEqual([
+        file,
+        0,
+        expect.not.stringContaining('sent to max@rival.example'),
+      ]);
+      expect(countIn(printed(), 'sent to bo@example.com')).toBe(1);
+      expect(countIn(printed(), 'sent to kim@shop.example')).toBe(1);
+      expect(countIn(printed(), 'waits for people')).toBe(1);
+    }
+  } finally {
+    await service.stop();
+  }
+});
