@@ -1,7 +1,6 @@
 // The kill switch over a real store: what each scope stops, and that all who share the store know in time.
 
 import { describe, expect, it } from 'vitest';
-import { createCollection } from '../../src/service/people/collection.ts';
 import { createDirectory } from '../../src/service/people/directory.ts';
 import {
   createSwitchBoard,
@@ -10,6 +9,7 @@ import {
   type SwitchScope,
   stops,
 } from '../../src/service/people/switches.ts';
+import { createCollection } from '../../src/service/store/contract/collection.ts';
 import { switchKind } from '../../src/service/store/contract/grant-basis.ts';
 import { startPeople } from './service.ts';
 
