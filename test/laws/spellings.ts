@@ -74,7 +74,16 @@ function respellUrl(random: Random, url: string): string {
       : [path === '/' && rest === '' ? '' : respellUrlPath(random, path)];
   const way = random.pick(ways);
   const place = `${flipCase(random, scheme)}://${respellUrlHost(random, host)}${random.pick(ports)}`;
-  return `${place}${way}${encodeSome(random, rest)}`;
+  return `${place}${way}${withEmpties(random, encodeSome(random, rest))}`;
+}
+
+/** A query and a fragment that are empty may be written down. */
+function withEmpties(random: Random, rest: string): string {
+  const [beforeFragment = '', ...fragment] = rest.split(/(?=#)/);
+  const isQueried = beforeFragment.startsWith('?');
+  const query = isQueried || rest.startsWith('#') || !random.chance(0.2) ? beforeFragment : '?';
+  const withQuery = rest.startsWith('#') && random.chance(0.2) ? `?${rest}` : `${query}${fragment.join('')}`;
+  return withQuery.includes('#') || !random.chance(0.2) ? withQuery : `${withQuery}#`;
 }
 
 /** Empty segments of a URL's path are segments: they stay. */

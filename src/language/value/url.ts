@@ -18,9 +18,9 @@ export interface Url {
 
 interface UrlParts extends Url {
   readonly path: string;
-  /** With its `?`; empty where there is none. */
+  /** With its `?`; empty where nothing is behind it. */
   readonly query: string;
-  /** With its `#`; empty where there is none. */
+  /** With its `#`; empty where nothing is behind it. */
   readonly fragment: string;
   /** The text is canonical beyond doubt, as most are. */
   readonly isCanonical: boolean;
@@ -56,7 +56,7 @@ export function parseWebAddress(text: string): Url | null {
 }
 
 /**
- * The URL with scheme and host in canonical form, no usual port, no `.` and `..` in its path, unreserved characters as
+ * The URL with scheme and host in canonical form, no usual port, no `.` and `..` in its path, no empty query and fragment, unreserved characters as
  * themselves, other percent-encodings in upper case, and a path of at least `/`; null when the text is none.
  */
 export function canonicalUrl(text: string): string | null {
@@ -95,8 +95,13 @@ function readParts(text: string): UrlParts | null {
   const port = portText === '' ? (usualPorts.get(scheme) ?? null) : Number(portText);
   if (port !== null && port > portMax) return null;
   const isPlain = scheme === schemeText && host === authority && path !== '';
-  const isCanonical = isPlain && !path.includes('/.') && !text.includes('%');
-  return { scheme, host, port, path, query, fragment, isCanonical };
+  const isCanonical = isPlain && !path.includes('/.') && !/%|[?#]$|[?]#/.test(text);
+  return { scheme, host, port, path, query: filled(query), fragment: filled(fragment), isCanonical };
+}
+
+/** Servers are asked the same with an empty query as with none. */
+function filled(part: string): string {
+  return part.length === 1 ? '' : part;
 }
 
 function write({ scheme, host, port, path, query, fragment }: UrlParts): string {

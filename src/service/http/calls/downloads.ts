@@ -1,7 +1,9 @@
-// Replies that are long files, sent as they are read, under a name for the file. INVARIANT: a stop waits neither for
-// their end nor for a client that reads no further; the replies are cut.
+// Replies that are long files, sent as they are read, under a name for the file. However many there are, one piece is read
+// at a time, and then others have their turn. INVARIANT: a stop waits neither for their end nor for a client that reads no
+// further; the replies are cut.
 
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
 export interface Download {
@@ -26,17 +28,40 @@ const types = {
 
 export function createDownloads(): Downloads {
   const open = new Set<Readable>();
+  const byTurns = createTurns();
   return {
     send(reply, { subject, format, atMs, lines }) {
       const day = new Date(atMs).toISOString().slice(0, 10);
       reply.type(types[format]);
       reply.header('content-disposition', `attachment; filename="writ-${subject}-${day}.${format}"`);
-      const sent = Readable.from(lines, { objectMode: false });
+      const sent = Readable.from(byTurns(lines), { objectMode: false });
       open.add(sent);
       return sent.on('close', () => open.delete(sent));
     },
     close() {
       for (const one of open) one.destroy(new Error('the service stops'));
     },
+  };
+}
+
+/** The pieces of all sequences that it is given are taken one at a time, with a turn of the event loop behind each. */
+function createTurns(): (lines: AsyncIterable<string>) => AsyncGenerator<string> {
+  let last: Promise<unknown> = Promise.resolve();
+  const next = async (pieces: AsyncIterator<string>): Promise<IteratorResult<string>> => {
+    const piece = last.then(() => pieces.next());
+    last = piece.then(() => turn()).catch(() => undefined);
+    return await piece;
+  };
+  return async function* byTurns(lines) {
+    const pieces = lines[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { value, done } = await next(pieces);
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      await pieces.return?.();
+    }
   };
 }

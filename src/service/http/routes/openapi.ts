@@ -24,11 +24,11 @@ export async function openApiRoute(
   app: FastifyInstance,
   { routes }: { readonly routes: readonly DescribedRoute[] },
 ): Promise<void> {
-  // Made once, at the first look.
-  let text: string | null = null;
+  // Made once, at the first look; as bytes, which all replies share however slowly they are read.
+  let bytes: Buffer | null = null;
   app.get(getOpenApi.url, async (_request, reply) => {
-    text ??= JSON.stringify(openApiDocument(routes));
+    bytes ??= Buffer.from(JSON.stringify(openApiDocument(routes)));
     reply.type('application/json; charset=utf-8');
-    return text;
+    return bytes;
   });
 }
