@@ -97,5 +97,7 @@ test('tells what is usual in what was granted, to those who may see requests lik
   const draft = { name: 'of-ben', riskTier: 'low', controlOwner: 'ben@example.com', tags: [] };
   const added = await addAgent(service.store, draft);
   const own = added.kind === 'added' ? added.agent.id : '';
-  expect((await finance.send(`/v1/agents/${own}/payload-profile?action=demo.allow`)).body).toMatchObject({ count: 0 });
+  expect((await finance.send(`/v1/agents/${own}/payload-profile?action=demo.allow`)).body).toMatchObject({
+    count: 0,
+  });
 });

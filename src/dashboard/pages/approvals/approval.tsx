@@ -188,8 +188,8 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
         {profile !== null && profile.count > 0 && (
           <>
             Beside each value: how it compares with the{' '}
-            {profile.count === 1 ? 'one request' : `last ${profile.count} requests`} of this action that the agent
-            was granted.
+            {profile.count === 1 ? 'one request' : `last ${profile.count} requests`} of this action that the
+            agent was granted.
           </>
         )}
       </p>

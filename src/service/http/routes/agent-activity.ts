@@ -155,7 +155,13 @@ const getPayloadProfile = route<AgentActivityDeps>({
         example: 'payment.create',
       },
     ],
-    replies: { 200: { description: 'The payload profile', schema: payloadProfileSchema, example: payloadProfileExample } },
+    replies: {
+      200: {
+        description: 'The payload profile',
+        schema: payloadProfileSchema,
+        example: payloadProfileExample,
+      },
+    },
     problems: ['not_found'],
   },
   handle: async ({ store, signInDeps }, call) => {
