@@ -197,7 +197,7 @@ test('a text is cut between characters', () => {
   expect([cutText('ab😀', 3), cutText('ab😀', 4), cutText('abc', 9)]).toEqual(['ab', 'ab😀', 'abc']);
 });
 
-const usual: PayloadProfile = {
+const profile: PayloadProfile = {
   count: 12,
   from: null,
   to: null,
@@ -228,13 +228,13 @@ test.each([
   ['note', 'b', false, /different every time/],
   ['extra', 1, true, /never sent/],
 ])('%s %s beside what is usual', (path, value, isUnusual, words) => {
-  const compared = compareWithProfile(usual, path, value);
+  const compared = compareWithProfile(profile, path, value);
   expect(compared?.isUnusual).toBe(isUnusual);
   expect(compared?.words).toMatch(words);
 });
 
 test('without a request before there is nothing to compare with', () => {
-  expect(compareWithProfile({ ...usual, count: 0, fields: [] }, 'amount', 1)).toBeNull();
+  expect(compareWithProfile({ ...profile, count: 0, fields: [] }, 'amount', 1)).toBeNull();
 });
 
 function detail(change: Partial<RequestDetail>): RequestDetail {

@@ -95,7 +95,7 @@ function index(): string {
   const sections = Object.entries(groups).map(([title, group]) => `## ${title}\n\n${table(group)}\n`);
   return [
     '# Diagnostics\n',
-    'One page a code: an example that draws it, the example mended, and why it matters. Errors leave no policy',
+    'One page a code: an example that draws it, the example corrected, and why it matters. Errors leave no policy',
     'set; warnings do, unless `--strict` is given, and may be [silenced](silences.md) with a reason.\n',
     ...sections,
     '## The prelude\n',

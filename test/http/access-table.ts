@@ -106,7 +106,7 @@ points.change        POST /v1/points/{id}/disable, POST /v1/points/{id}/enable, 
 requests.view        GET /v1/requests, GET /v1/requests/{id}, GET /v1/requests/export
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
-requests.view        GET /v1/requests/{id}/explain, GET /v1/agents/{id}/usual
+requests.view        GET /v1/requests/{id}/explain, GET /v1/agents/{id}/payload-profile
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals
 requests.reject      POST /v1/requests/{id}/reject
 requests.report      POST /v1/requests/{id}/outcome

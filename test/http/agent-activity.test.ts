@@ -72,17 +72,17 @@ test('tells what is usual in what was granted, to those who may see requests lik
     roles: ['approver'],
     groups: ['finance'],
   });
-  const path = `/v1/agents/${service.agent.id}/usual`;
+  const path = `/v1/agents/${service.agent.id}/payload-profile`;
   const nobody = await ann.send(`${path}?action=demo.allow`);
   expect(nobody.body).toEqual({ count: 0, from: null, to: null, fields: [] });
   for (const amount of [3, 1, 2]) await ask(service, 'demo.allow', { payload: { amount } });
   await ask(service, 'demo.deny', { payload: { amount: 99 } });
-  const usual = (await ann.send(`${path}?action=demo.allow`)).body;
-  expect(usual).toMatchObject({
+  const profile = (await ann.send(`${path}?action=demo.allow`)).body;
+  expect(profile).toMatchObject({
     count: 3,
     fields: [{ path: 'amount', kind: 'number', min: 1, p50: 2, max: 3 }],
   });
-  expect(Date.parse(usual.from)).toBeLessThanOrEqual(Date.parse(usual.to));
+  expect(Date.parse(profile.from)).toBeLessThanOrEqual(Date.parse(profile.to));
   expect((await ann.send(`${path}?action=demo.deny`)).body.count).toBe(0);
   expect(codeOf(await ann.send(path))).toEqual([400, 'invalid_query']);
   // An approver is told while a request like these waits for them, and only of its action.
@@ -97,5 +97,7 @@ test('tells what is usual in what was granted, to those who may see requests lik
   const draft = { name: 'of-ben', riskTier: 'low', controlOwner: 'ben@example.com', tags: [] };
   const added = await addAgent(service.store, draft);
   const own = added.kind === 'added' ? added.agent.id : '';
-  expect((await finance.send(`/v1/agents/${own}/usual?action=demo.allow`)).body).toMatchObject({ count: 0 });
+  expect((await finance.send(`/v1/agents/${own}/payload-profile?action=demo.allow`)).body).toMatchObject({
+    count: 0,
+  });
 });

@@ -55,9 +55,9 @@ test('the policy set in force, and what became of each change', async () => {
   const broken = await change(policyText.replace('to finance', 'to fnance'));
   expect(seriesValue(broken, 'writ_policies_stale')).toBe(1);
   expect(seriesValue(broken, 'writ_policy_reloads_total{result="refused"}')).toBe(1);
-  const mended = await change(policyText);
-  expect(seriesValue(mended, 'writ_policies_stale')).toBe(0);
-  expect(seriesValue(mended, 'writ_policy_reloads_total{result="mended"}')).toBe(1);
+  const recovered = await change(policyText);
+  expect(seriesValue(recovered, 'writ_policies_stale')).toBe(0);
+  expect(seriesValue(recovered, 'writ_policy_reloads_total{result="recovered"}')).toBe(1);
   const taken = await change(policyText.replace('+7', '+8'));
   expect(seriesValue(taken, 'writ_policy_reloads_total{result="taken"}')).toBe(1);
   const { digest } = service.policies.state();

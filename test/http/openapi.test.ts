@@ -111,7 +111,7 @@ const managed = [
   'post /v1/switches',
   'post /v1/switches/{id}/off',
   'get /v1/requests/export',
-  'get /v1/agents/{id}/usual',
+  'get /v1/agents/{id}/payload-profile',
   'get /v1/agents/{id}/activity',
   'get /v1/requests',
   'post /v1/requests/{id}/outcome',

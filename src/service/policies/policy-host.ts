@@ -259,7 +259,7 @@ class LivePolicies implements PolicyHost {
   #recover(commit: string | null): void {
     if (this.#active === null || (this.#failure === null && commit === this.#active.commit)) return;
     if (this.#failure !== null)
-      this.#log?.info({ digest: this.#active.digest }, 'policies are as they were: mended');
+      this.#log?.info({ digest: this.#active.digest }, 'the directory holds the active policies again');
     this.#failure = null;
     if (commit !== this.#active.commit) this.#active = { ...this.#active, commit };
     this.#announce();

@@ -152,15 +152,15 @@ function useDeadline(at: string | null, look: () => void): void {
 
 function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
   const { action_key, payload, resolved, agent, digest } = request;
-  const { data: usual, problem } = useResource(
-    'getUsual',
+  const { data: profile, problem } = useResource(
+    'getPayloadProfile',
     typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
   );
   const beside = (path: string, value: unknown) => {
-    const compared = usual === null ? null : compareWithProfile(usual, path, value);
+    const compared = profile === null ? null : compareWithProfile(profile, path, value);
     if (compared === null) return null;
     return (
-      <span class={compared.isUnusual ? 'approval-unusual' : 'approval-usual'}>
+      <span class={compared.isUnusual ? 'approval-unusual' : 'approval-typical'}>
         <PlainText text={compared.words} />
       </span>
     );
@@ -180,16 +180,16 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
       <JsonView value={payload} label="Payload" beside={beside} />
       <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">
-        {usual === null && problem === null && 'Loading the usual values…'}
+        {profile === null && problem === null && 'Loading the usual values…'}
         {problem !== null && 'The usual values for this agent could not be loaded.'}
-        {usual !== null &&
-          usual.count === 0 &&
+        {profile !== null &&
+          profile.count === 0 &&
           'The agent was never granted this action before, so there is nothing to compare with.'}
-        {usual !== null && usual.count > 0 && (
+        {profile !== null && profile.count > 0 && (
           <>
             Beside each value: how it compares with the{' '}
-            {usual.count === 1 ? 'one request' : `last ${usual.count} requests`} of this action that the agent
-            was granted.
+            {profile.count === 1 ? 'one request' : `last ${profile.count} requests`} of this action that the
+            agent was granted.
           </>
         )}
       </p>

@@ -3,7 +3,7 @@
 
 import type { Operations } from '../../api/types.ts';
 
-export type PayloadProfile = Operations['getUsual']['reply'];
+export type PayloadProfile = Operations['getPayloadProfile']['reply'];
 type ProfileField = PayloadProfile['fields'][number];
 
 export interface Compared {

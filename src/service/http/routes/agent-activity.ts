@@ -24,7 +24,7 @@ import {
 import { agentExample } from '../views/agent.ts';
 import type { DaysOf } from '../views/agent-activity.ts';
 import { agentOf } from '../views/agent-filter.ts';
-import { commonMax, fieldsMax, usualFields } from '../views/payload-profile.ts';
+import { commonMax, fieldsMax, profileFields } from '../views/payload-profile.ts';
 
 interface AgentActivityDeps {
   readonly signInDeps: SignInDeps;
@@ -68,7 +68,7 @@ const activityExample = {
   rate: { per_minute: 600, burst: 100, is_own: false },
 };
 
-const usualSchema = objectSchema({
+const payloadProfileSchema = objectSchema({
   count: { ...count, maximum: requestsMax },
   from: timeOrNull,
   to: timeOrNull,
@@ -92,7 +92,7 @@ const usualSchema = objectSchema({
   },
 });
 
-const usualExample = {
+const payloadProfileExample = {
   count: 212,
   from: '2026-02-02T10:00:00.000Z',
   to: '2026-03-02T10:00:00.000Z',
@@ -136,13 +136,13 @@ const getAgentActivity = route<AgentActivityDeps>({
   },
 });
 
-const getUsual = route<AgentActivityDeps>({
+const getPayloadProfile = route<AgentActivityDeps>({
   method: 'GET',
-  url: '/v1/agents/:id/usual',
+  url: '/v1/agents/:id/payload-profile',
   access: 'requests.view',
   operation: {
-    id: 'getUsual',
-    summary: 'What is usual in what an agent was granted for an action',
+    id: 'getPayloadProfile',
+    summary: 'The payload profile of an agent and an action: what is usual in what it was granted',
     description: `Of its last ${requestsMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
     parameters: [
       id,
@@ -155,7 +155,13 @@ const getUsual = route<AgentActivityDeps>({
         example: 'payment.create',
       },
     ],
-    replies: { 200: { description: 'What is usual', schema: usualSchema, example: usualExample } },
+    replies: {
+      200: {
+        description: 'The payload profile',
+        schema: payloadProfileSchema,
+        example: payloadProfileExample,
+      },
+    },
     problems: ['not_found'],
   },
   handle: async ({ store, signInDeps }, call) => {
@@ -169,12 +175,12 @@ const getUsual = route<AgentActivityDeps>({
       count: found.length,
       from: timeTextOrNull(found.at(-1)?.createdAtMs ?? null),
       to: timeTextOrNull(found[0]?.createdAtMs ?? null),
-      fields: usualFields(payloads),
+      fields: profileFields(payloads),
     };
   },
 });
 
-export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getUsual];
+export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getPayloadProfile];
 
 /** The agent, where the caller may see its requests, or is asked to approve one of the action. */
 async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {

@@ -104,7 +104,7 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
   const reloads = registry.counter({
     name: 'writ_policy_reloads_total',
     labels: ['result'],
-    help: 'Changes of the policy directory since the start: taken over, refused as broken, or mended to what is in force.',
+    help: 'Changes of the policy directory since the start: taken over, refused as broken, or recovered to the active set.',
   });
   let before = policies.state();
   policies.onChange((state) => {
@@ -134,10 +134,10 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
 }
 
 /** Null where only the commit of what is in force has become another. */
-function reloadResult(state: PolicyState, before: PolicyState): 'taken' | 'refused' | 'mended' | null {
+function reloadResult(state: PolicyState, before: PolicyState): 'taken' | 'refused' | 'recovered' | null {
   if (state.failure !== null) return 'refused';
   if (before.loadedAt !== state.loadedAt) return 'taken';
-  return before.failure === null ? null : 'mended';
+  return before.failure === null ? null : 'recovered';
 }
 
 const lagResolutionMs = 20;

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 
-export type UsualField =
+export type ProfileField =
   | {
       readonly path: string;
       readonly kind: 'number';
@@ -26,7 +26,7 @@ export const commonMax = 5;
 export const textLengthMax = 100;
 
 /** Fields in the order in which they are met; those of the elements of a list are taken together, as `items[].price`. */
-export function usualFields(payloads: readonly JsonObject[]): readonly UsualField[] {
+export function profileFields(payloads: readonly JsonObject[]): readonly ProfileField[] {
   const values = new Map<string, Scalar[]>();
   for (const payload of payloads) collect(payload, '', values);
   return [...values].map(([path, found]) => fieldOf(path, found));
@@ -53,7 +53,7 @@ function stepTo(path: string, name: string): string {
   return path === '' ? step : `${path}.${step}`;
 }
 
-function fieldOf(path: string, values: readonly Scalar[]): UsualField {
+function fieldOf(path: string, values: readonly Scalar[]): ProfileField {
   if (values.every((value) => typeof value === 'number')) {
     const sorted = values.toSorted((a, b) => a - b);
     const at = (index: number): number => sorted[index] ?? 0;

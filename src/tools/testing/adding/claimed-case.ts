@@ -1,5 +1,5 @@
 // A request that refutes a claim as a case of a test file, which expects what the claim says: it fails until the policies
-// are mended.
+// are changed.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../../language/model/json.ts';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
-import { fieldsMax, textLengthMax, usualFields } from '../../src/service/http/views/payload-profile.ts';
+import { fieldsMax, textLengthMax, profileFields } from '../../src/service/http/views/payload-profile.ts';
 
 test('numbers by their reach, other values by how often they come', () => {
   const payloads = [
@@ -12,7 +12,7 @@ test('numbers by their reach, other values by how often they come', () => {
     { amount: 20, vendor: 'A', lines: [{ price: 4 }], mixed: 'x', deep: { er: 'y' } },
     { amount: 90, vendor: 'A' },
   ];
-  expect(usualFields(payloads)).toEqual([
+  expect(profileFields(payloads)).toEqual([
     { path: 'amount', kind: 'number', min: 10, p50: 20, max: 90 },
     {
       path: 'vendor',
@@ -37,24 +37,24 @@ test('numbers by their reach, other values by how often they come', () => {
     },
     { path: 'deep.er', kind: 'text', distinct: 1, common: [{ value: 'y', count: 1 }] },
   ]);
-  expect(usualFields([])).toEqual([]);
+  expect(profileFields([])).toEqual([]);
 });
 
 test('at most five values, few fields, and no long text', () => {
   const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`f${at}`, at]));
-  expect(usualFields([many])).toHaveLength(fieldsMax);
+  expect(profileFields([many])).toHaveLength(fieldsMax);
   const long = 'x'.repeat(5_000);
-  const [field] = usualFields([...'abcdefg', long].map((value) => ({ value })));
+  const [field] = profileFields([...'abcdefg', long].map((value) => ({ value })));
   expect(field).toMatchObject({ distinct: 8 });
   expect(field?.kind === 'text' && field.common).toHaveLength(5);
-  const cut = usualFields([{ value: long }])[0];
+  const cut = profileFields([{ value: long }])[0];
   expect(cut?.kind === 'text' && String(cut.common[0]?.value)).toHaveLength(textLengthMax);
 });
 
 test('the median has as many below it as above, whatever the payloads', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -99, max: 99 }), { minLength: 1 }), (values) => {
-      const [field] = usualFields(values.map((n): JsonObject => ({ n })));
+      const [field] = profileFields(values.map((n): JsonObject => ({ n })));
       if (field?.kind !== 'number') throw new Error('numbers are numbers');
       expect(field.min).toBe(Math.min(...values));
       expect(field.max).toBe(Math.max(...values));
