@@ -93,13 +93,11 @@ function silencesIn(
   );
   const isBlankLine = (line: number): boolean =>
     text.slice(starts[line], starts[line + 1] ?? text.length).trim() === '';
-  return file.comments
-    .filter(isSilence)
-    .map((comment) => {
-      let line = lineAt(comment.span.start, starts);
-      while (line < starts.length && (ownLines.has(line) || isBlankLine(line))) line += 1;
-      return readSilence(comment, line);
-    });
+  return file.comments.filter(isSilence).map((comment) => {
+    let line = lineAt(comment.span.start, starts);
+    while (line < starts.length && (ownLines.has(line) || isBlankLine(line))) line += 1;
+    return readSilence(comment, line);
+  });
 }
 
 function readSilence({ text, span }: Comment, line: number): Silence | Diagnostic {

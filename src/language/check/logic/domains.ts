@@ -157,7 +157,12 @@ function conditionAtom(node: Expression, isTrue: boolean): DomainAtom {
     literal === null ? truths : { kind: 'texts', texts: new Set([String(literal)]), isComplement: false };
   const isKnown =
     node.kind === 'literal' || ((node.kind === 'field' || node.kind === 'has') && !isSigned(node));
-  return { key: `condition ${structureOf(node)}`, values: isTrue ? onlyTrue : onlyFalse, all, mayBeUnknown: !isKnown };
+  return {
+    key: `condition ${structureOf(node)}`,
+    values: isTrue ? onlyTrue : onlyFalse,
+    all,
+    mayBeUnknown: !isKnown,
+  };
 }
 
 function isSigned(node: Extract<Expression, { kind: 'field' | 'has' }>): boolean {

@@ -1,8 +1,8 @@
 // Lines of canonical text, each with the place in the old text that it comes from, and the weaving of comments between
 // them. Comments keep their order and their text; what was documentation of a line stays so, and nothing else becomes it.
 
-import type { Comment } from '../tree/tree.ts';
 import { isSilence } from '../tree/silence.ts';
+import type { Comment } from '../tree/tree.ts';
 
 /** The widest line that is not broken up. */
 export const columnsMax = 110;
