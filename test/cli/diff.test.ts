@@ -83,6 +83,34 @@ describe('writ diff', () => {
     expect(decided.stdout).toContain('ALLOW');
   });
 
+  it('says below the findings what changes without a decision', async () => {
+    const text = (because: string, points: number, later: number): string => `
+action pay.make { amount: number 0.. }
+policy p on pay.make {
+  allow small when payload.amount < 10 because "${because}"
+  risk big +${points} when payload.amount > 5
+  shadow deny later when payload.amount > ${later}
+}
+`;
+    const [old, now] = ['old', 'now'].map((name) => join(root, `${name}.policy`)) as [string, string];
+    writeFileSync(old, text('It is little', 10, 3));
+    writeFileSync(now, text('It is not much', 20, 4));
+    const of = (...args: readonly string[]) => writ(['diff', '--old', old, '--new', now, ...args]);
+    const { code, stdout } = await of('--fail-on', 'any');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /No decision changes[^\n]*\n· p\/big adds 20 points of risk, not 10[^\n]*\n· p\/later changes in shadow[^\n]*\n· p\/small gives another reason/,
+    );
+    expect((await of('--format', 'markdown')).stdout).toContain('- `p/small gives another reason');
+    expect(JSON.parse((await of('--json')).stdout).remarks).toMatchObject([
+      { kind: 'risk', change: 'changed', rule: 'p/big', side: 'new', points: { old: 10, new: 20 } },
+      { kind: 'shadow', change: 'changed', rule: 'p/later', points: null },
+      { kind: 'reason', change: 'changed', rule: 'p/small', place: { line: 4 } },
+    ]);
+    const same = await writ(['diff', '--old', old, '--new', old, '--json']);
+    expect(JSON.parse(same.stdout).remarks).toEqual([]);
+  });
+
   it('prints Markdown, SARIF and annotations', async () => {
     const of = async (format: string) =>
       (await writ(['diff', 'main~1', '--format', format], { cwd: root })).stdout;

@@ -12,6 +12,7 @@ import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import type { EvaluationScope } from '../../src/language/spec/evaluate.ts';
 import { evaluateCondition } from '../../src/language/spec/evaluate.ts';
+import { resolveFacts } from '../../src/language/spec/payload.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import type { Faults } from '../../src/reasoning/cells/faults.ts';
@@ -134,7 +135,8 @@ function truthsOf(
   risk: EvaluationScope['risk'],
 ): Map<SolverLiteral, string> {
   const truths = new Map<SolverLiteral, string>();
-  const scope = { set: ctx.set, facts, risk, variables: new Map() };
+  // Rules see texts in their canonical form.
+  const scope = { set: ctx.set, facts: resolveFacts(ctx.set, facts), risk, variables: new Map() };
   for (const { expression, pair } of ctx.conditions) {
     const truth = evaluateCondition(expression, scope);
     const { file, start, end } = expression.span;

@@ -12,6 +12,7 @@ import type { FiledRequests, Tallied } from '../replay/tally.ts';
 import type { PolicyDiff } from './diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from './finding.ts';
 import type { BothSides } from './joint-set.ts';
+import { type DiffRemark, remarksOf } from './remarks.ts';
 
 export interface ComparedSide {
   /** As people named it: a revision or a folder. */
@@ -114,6 +115,22 @@ export interface DiffReport {
   /** Dates: the decisions that the proof speaks of. */
   readonly horizon: { readonly from: string; readonly to: string };
   readonly log: ReportedLog | null;
+}
+
+/** What changes without a decision changing. */
+export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'points'> {
+  readonly place: ReportedPlace | null;
+  readonly side: 'old' | 'new';
+  readonly points: { readonly old: number; readonly new: number } | null;
+}
+
+export function remarksBetween(sides: SetComparison['sides']): readonly ReportedRemark[] {
+  return remarksOf(sides.before.set, sides.after.set).map(({ span, side, points, ...remark }) => ({
+    ...remark,
+    place: placeOf(sides[side], span),
+    side: side === 'before' ? 'old' : 'new',
+    points: points === null ? null : { old: points.before, new: points.after },
+  }));
 }
 
 export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffReport {

@@ -10,7 +10,6 @@ import { unknown } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
-import { enlarged } from '../prove/huge.ts';
 import { solveFor } from '../prove/search.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
@@ -25,6 +24,7 @@ import {
   sidedFacts,
 } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
+import { enlarged } from './huge.ts';
 import { hullsOf } from './hulls.ts';
 import type { JointProblem } from './joint-problem.ts';
 import { type BothSides, type JointSet, sides } from './joint-set.ts';

@@ -13,7 +13,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { longestOf } from './bounds.ts';
 import type { Elements, GrowingPart, ProofContext, SlotElement } from './context.ts';
 import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
-import { type PlaceOfElement, placesOf } from './quantifiers.ts';
+import { elementPlaces, type PlaceOfElement } from './quantifiers.ts';
 import type { Sum } from './sums.ts';
 
 /** How sums that are no sums of lists are made. */
@@ -59,7 +59,7 @@ interface Added {
 }
 
 function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): Added | null {
-  const list = placesOf(ctx, [sum.source]);
+  const list = elementPlaces(ctx, [sum.source]);
   if (list === null) return null;
   const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
   if (addends.includes(null)) return null;

@@ -9,6 +9,7 @@ import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { asClaimed, refutation } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { resolveFacts } from '../../language/spec/payload.ts';
 import type { Lemma } from '../linear/inequality.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
@@ -207,7 +208,7 @@ function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
 /** Conditions of which the model says something else than the definition does of the request. */
 function wronglyGuessed(ctx: ProofContext, facts: Facts): readonly Span[] {
   const { risk } = authorize(ctx.set, facts);
-  const scope = { set: ctx.set, facts, risk, variables: new Map() };
+  const scope = { set: ctx.set, facts: resolveFacts(ctx.set, facts), risk, variables: new Map() };
   return ctx.conditions
     .filter(({ expression, pair }) => evaluateCondition(expression, scope) !== textTruth(ctx, pair))
     .map(({ expression }) => expression.span);

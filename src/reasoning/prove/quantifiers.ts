@@ -23,7 +23,7 @@ const elementsMax = 24;
 export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements: Elements): Pair | null {
   const { quantifier } = expression;
   if (quantifier !== 'some' && quantifier !== 'every') return null;
-  const list = placesOf(ctx, expression.sources);
+  const list = elementPlaces(ctx, expression.sources);
   if (list === null) return null;
   const bodies = list.places.map((place) => bodyAt(ctx, expression, { place, elements }));
   const some = ctx.circuit.some(bodies);
@@ -59,7 +59,7 @@ export function countAtom(
 ): Pair | null {
   const bound = constant as Decimal;
   if (expression.quantifier !== 'count' || !isInteger(bound)) return null;
-  const list = placesOf(ctx, expression.sources);
+  const list = elementPlaces(ctx, expression.sources);
   if (list === null) return null;
   const { circuit } = ctx;
   const bodies = list.places.map(({ isThere, element }) => ({
@@ -108,7 +108,7 @@ export function membershipAtom(
   expression: Extract<Expression, { readonly kind: 'in-elements' }>,
   elements: Elements,
 ): Pair | null {
-  const list = placesOf(ctx, [expression.elements]);
+  const list = elementPlaces(ctx, [expression.elements]);
   if (list === null || expression.elements.type.kind !== 'list') return null;
   const { circuit } = ctx;
   const { type } = expression.elements.type.element;
@@ -153,7 +153,7 @@ interface Places {
   readonly places: readonly PlaceOfElement[];
 }
 
-export function placesOf(ctx: ProofContext, sources: readonly Expression[]): Places | null {
+export function elementPlaces(ctx: ProofContext, sources: readonly Expression[]): Places | null {
   const isKnown: SolverLiteral[] = [];
   const places: PlaceOfElement[] = [];
   const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));

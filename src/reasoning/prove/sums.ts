@@ -28,7 +28,7 @@ import type { Elements, MeterEnds, ProofContext } from './context.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
 import { listSum, type SumParts } from './list-sums.ts';
 import { meterEnds } from './meters.ts';
-import { placesOf } from './quantifiers.ts';
+import { elementPlaces } from './quantifiers.ts';
 import { expressionMeaning } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
@@ -336,7 +336,7 @@ const elementsMax = 1_000_000;
 
 /** Few enough whole numbers with declared ends. */
 function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
-  const [first] = placesOf(ctx, sources)?.places ?? [];
+  const [first] = elementPlaces(ctx, sources)?.places ?? [];
   const longest = sources.reduce((total, source) => total + longestOf(source), 0);
   return (
     first !== undefined && longest <= elementsMax && isShort(ctx, body, new Map([[variable, first.element]]))

@@ -5,7 +5,13 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
-import { type DiffReport, guaranteeChanges, reportOf } from '../../../reasoning/diff/report.ts';
+import {
+  type DiffReport,
+  guaranteeChanges,
+  type ReportedRemark,
+  remarksBetween,
+  reportOf,
+} from '../../../reasoning/diff/report.ts';
 import type { Tallied } from '../../../reasoning/replay/tally.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
@@ -13,6 +19,7 @@ import { countInLog } from '../replay/file-findings.ts';
 import { showFaults, withLog } from '../replay/open-log.ts';
 import { type AskedSide, isPathAlone, loadSide } from '../tasks/compared-side.ts';
 import { diffFindings } from '../tasks/diff-findings.ts';
+import { remarkLines, remarksToMarkdown } from '../tasks/diff-remarks.ts';
 import { diffToMarkdown, diffToText } from '../tasks/diff-text.ts';
 import { toGithub } from '../tasks/github.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
@@ -89,7 +96,7 @@ async function diff(
   const guarantees = guaranteeChanges(sides);
   const finish = (log: Tallied | null): ExitCode => {
     const report = reportOf({ sides, diff: compared, guarantees, log });
-    show(report, options, asked.new.path);
+    show({ ...report, remarks: remarksBetween(sides) }, options, asked.new.path);
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
   if (options.log === undefined) return finish(null);
@@ -110,10 +117,13 @@ function namedLog(path: string): { readonly file: string | null; readonly data: 
   return { file: isFolder ? null : path, data: path };
 }
 
-function show(report: DiffReport, { format, json }: Options, path: string): void {
+type ShownReport = DiffReport & { readonly remarks: readonly ReportedRemark[] };
+
+function show(report: ShownReport, { format, json }: Options, path: string): void {
+  const lines = remarkLines(report.remarks);
   const texts = {
-    text: () => diffToText(report),
-    markdown: () => diffToMarkdown(report),
+    text: () => diffToText(report) + lines.map((line) => `${line}\n`).join(''),
+    markdown: () => diffToMarkdown(report) + remarksToMarkdown(report.remarks),
     github: () => toGithub(diffFindings(report, path)),
   };
   const wanted = json === true ? 'json' : format;

@@ -256,7 +256,7 @@ function becameText(old: GuaranteeChange['old'], now: GuaranteeChange['new']): s
 }
 
 /** With as many backticks around it as it takes. */
-function codeSpan(text: string): string {
+export function codeSpan(text: string): string {
   const shown = escapeForTerminal(text);
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const ticks = '`'.repeat(longest + 1);

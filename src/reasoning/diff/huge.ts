@@ -6,8 +6,8 @@ import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts'
 import type { Facts } from '../../language/model/request.ts';
 import type { Slot } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
-import type { GrowingPart, ListElements, ProofContext } from './context.ts';
-import { sampleOf } from './sample.ts';
+import type { GrowingPart, ListElements, ProofContext } from '../prove/context.ts';
+import { sampleOf } from '../prove/sample.ts';
 
 /** With which element a list is filled. */
 const fillings = ['another', 'sample', 'itself'] as const;

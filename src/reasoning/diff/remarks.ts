@@ -1,0 +1,80 @@
+// What changes of rules without a decision of anything changing: the words of reasons, points of risk, and rules in shadow.
+// No request is asked for: these are told by the rules themselves, in the order of their ids.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import { type ChangedDeclarations, changedDeclarations, isAlike, readsChanged } from './declarations.ts';
+import type { BothSides, DiffSide } from './joint-set.ts';
+
+export interface DiffRemark {
+  /** `risk`: what the rule adds to the score, or when. `shadow`: what it would have decided. */
+  readonly kind: 'reason' | 'risk' | 'shadow';
+  readonly change: 'new' | 'gone' | 'changed';
+  /** Id. */
+  readonly rule: string;
+  readonly span: Span;
+  readonly side: DiffSide;
+  /** Points on both sides, where they differ. */
+  readonly points: BothSides<number> | null;
+}
+
+export function remarksOf(before: PolicySet, after: PolicySet): readonly DiffRemark[] {
+  const [old, now] = [rulesById(before), rulesById(after)];
+  const changed = changedDeclarations(before, after);
+  const ids = [...new Set([...old.keys(), ...now.keys()])].toSorted();
+  return ids.flatMap((id) => remarksOn({ before: old.get(id), after: now.get(id) }, changed));
+}
+
+function rulesById({ policies }: PolicySet): ReadonlyMap<string, Rule> {
+  return new Map(policies.flatMap(({ rules }) => rules.map((rule) => [rule.id, rule] as const)));
+}
+
+type RuleOnSides = BothSides<Rule | undefined>;
+
+function remarksOn(rule: RuleOnSides, changed: ChangedDeclarations): readonly DiffRemark[] {
+  const { before, after } = rule;
+  const isInShadow = before?.isShadow === true || after?.isShadow === true;
+  if (isInShadow) return isAsBefore(rule, changed, meaningOf) ? [] : [remark('shadow', rule)];
+  const remarks: DiffRemark[] = [];
+  if (!isAsBefore(rule, changed, riskOf)) remarks.push(remark('risk', rule));
+  const isReasonOther =
+    before !== undefined &&
+    after !== undefined &&
+    canonicalMeaning(before.reason) !== canonicalMeaning(after.reason);
+  return isReasonOther ? [...remarks, remark('reason', rule)] : remarks;
+}
+
+/** Whether what of the rule is asked about is the same, and all that this reads. */
+function isAsBefore(
+  { before, after }: RuleOnSides,
+  changed: ChangedDeclarations,
+  of: (rule: Rule) => object | null,
+): boolean {
+  const [old, now] = [before, after].map((one) => (one === undefined ? null : of(one)));
+  if (old === null || now === null) return old === now;
+  return isAlike(old!, now!) && before !== undefined && !readsChanged(before.condition, changed);
+}
+
+function meaningOf({ span: _span, doc: _doc, ...rule }: Rule): object {
+  return rule;
+}
+
+/** Null where it adds nothing. */
+function riskOf({ points, condition }: Rule): object | null {
+  return points === 0 ? null : { points, condition };
+}
+
+function remark(kind: DiffRemark['kind'], { before, after }: RuleOnSides): DiffRemark {
+  const side: DiffSide = after === undefined ? 'before' : 'after';
+  const own = (after ?? before)!;
+  const points = { before: before?.points ?? 0, after: after?.points ?? 0 };
+  return {
+    kind,
+    change: before === undefined ? 'new' : after === undefined ? 'gone' : 'changed',
+    rule: own.id,
+    span: own.span,
+    side,
+    points: points.before === points.after ? null : points,
+  };
+}
