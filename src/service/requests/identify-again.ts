@@ -15,7 +15,7 @@ export interface Asker {
 
 export interface NotAllowedNow {
   readonly kind: 'not-allowed-now';
-  readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed';
+  readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed' | 'nonce-used';
 }
 
 /** The asker as of now; what was seen first is `before`. */
