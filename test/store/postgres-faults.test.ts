@@ -252,6 +252,19 @@ test.each(['fsync', 'full_page_writes'])('a server with %s off is not served fro
   });
 });
 
+test('a process whose clock is more than a minute off does not serve', async () => {
+  const store = await openStore(await server.createDatabase());
+  onTestFinished(() => store.close());
+  const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_500);
+  onTestFinished(() => now.mockRestore());
+  await expect(store.serve()).rejects.toMatchObject({
+    code: 'unwritable',
+    message: expect.stringContaining('clocks'),
+  });
+  now.mockRestore();
+  await store.serve();
+});
+
 test('a commit whose wait for the standby is cancelled counts as uncertain, not as stored', async () => {
   const { store } = await setUp();
   onTestFinished(async () => {

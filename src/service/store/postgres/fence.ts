@@ -34,16 +34,28 @@ export function noFence(): Fence {
   return { slot: null, epoch: null, batch: null, instance: randomUUID() };
 }
 
-/** A server that may forget what it has acknowledged, or that takes no writes, serves nobody. Rejects with a StoreError. */
+/** Replicas date their records by their own clocks, which may differ by no more than this from the server's. */
+const clockMaxMs = 60_000;
+
+/**
+ * A server that may forget what it has acknowledged, or that takes no writes, serves nobody, and a process whose clock is
+ * wrong serves none. Rejects with a StoreError.
+ */
 export async function checkServer(connection: Connection): Promise<void> {
-  const [found] = await connection.query<{ readonly fault: string | null }>({
+  const [found] = await connection.query<{ readonly fault: string | null; readonly nowMs: number }>({
     text: `SELECT CASE
       WHEN pg_is_in_recovery() THEN 'is a standby: name the primary'
       WHEN current_setting('fsync') <> 'on' THEN 'runs with fsync off, and may lose what it has acknowledged: set it on'
       WHEN current_setting('full_page_writes') <> 'on'
         THEN 'runs with full_page_writes off, and may lose what it has acknowledged: set it on'
-      END AS fault`,
+      END AS fault, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "nowMs"`,
   });
+  const apartMs = Math.abs(Date.now() - (found?.nowMs ?? Number.NaN));
+  if (apartMs > clockMaxMs)
+    throw new StoreError(
+      'unwritable',
+      `the clocks of this machine and of the database's server are ${Math.round(apartMs / 1000)} s apart: set them right`,
+    );
   if (found?.fault == null) return;
   throw new StoreError('unwritable', `the server of the database ${found.fault}`);
 }
