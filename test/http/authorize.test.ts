@@ -311,6 +311,7 @@ describe('mistakes of ours', () => {
           throw new Error('SELECT secret FROM /etc/passwd');
         },
         state: () => policies.state(),
+        isReady: () => policies.isReady(),
         onChange: (listener) => policies.onChange(listener),
         reload: () => policies.reload(),
       },

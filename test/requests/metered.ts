@@ -112,5 +112,5 @@ export async function begin(path: string | StorePlace, world: World, agent: Agen
   };
   await take(world.inForce);
   const decisions = createDecisions({ store, clock, metering, policies: () => world.inForce, ...bystanders });
-  return { store, metering, decisions, ask, record, take, end, failures };
+  return { store, metering, authorizer, decisions, ask, record, take, end, failures };
 }

@@ -73,6 +73,17 @@ export function createSignatureVerifier(options: VerifierOptions): VerifySignatu
   };
 }
 
+/** The nonce of a signature of the recommended form, as it is kept; none in any other. */
+export function keptNonce(agentId: string, header: string | undefined): string | undefined {
+  const nonce = header === undefined ? undefined : recommendedForm.exec(header)?.[2];
+  return nonce === undefined ? undefined : nameOf(agentId, nonce);
+}
+
+/** A nonce is one of its agent's. */
+function nameOf(agentId: string, nonce: string): string {
+  return `${agentId} ${nonce}`;
+}
+
 /** `writsec_` and 43 letters and digits: 256 bits. The whole text, as UTF-8, is the key of the HMAC. */
 export function createSigningSecret(): string {
   return `writsec_${randomBase62(43)}`;
@@ -95,7 +106,7 @@ function verifyRecommended({ input, isHmac, nonces, match }: Recommended): Signa
   const head = `v1:${time}:${nonce}:POST:${input.path}:`;
   if (!isHmac(digest, { head, body: input.body })) return mismatch;
   // Remembered only now: a sender without the secret cannot use up nonces, nor the room for them.
-  switch (nonces.use(`${input.agent.id} ${nonce}`, input.nowMs)) {
+  switch (nonces.use(nameOf(input.agent.id, nonce), input.nowMs)) {
     case 'fresh':
       return 'valid';
     case 'used':

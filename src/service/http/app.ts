@@ -44,7 +44,7 @@ import { createDaysOf } from './views/agent-activity.ts';
 
 export interface AppDeps {
   readonly store: Store;
-  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'onChange' | 'reload'>;
+  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'isReady' | 'onChange' | 'reload'>;
   /** SHA-256. */
   readonly sandboxTokenDigest: Uint8Array;
   readonly rate: RateLimit;

@@ -8,6 +8,7 @@ import { type Clock, clockFault, createClock } from '../clock.ts';
 import { createSetUpLink } from '../people/access.ts';
 import { createDirectory } from '../people/directory.ts';
 import { startSweep } from '../people/sweep.ts';
+import { agreeOnPolicies } from '../policies/agreed-policies.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/policy-host.ts';
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
@@ -82,7 +83,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   await checkState(store, shownPlace(place));
   await store.serve();
   const clock = await startClock(config, store, log);
-  const policies = await opening;
+  const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
   const endpoint = config.otelEndpoint;
   const tracing = endpoint === null ? null : await openTracing({ endpoint, log });
@@ -170,6 +171,27 @@ function startPolicies(config: Config, log: PolicyLog, opened: Closing[]): Promi
     await (await ended)();
   });
   return opening;
+}
+
+interface Agreeing {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: PolicyLog;
+}
+
+/** Where several processes may serve the store, all of them decide by the same set. */
+async function agreedPolicies(
+  host: PolicyHost,
+  { config, store, clock, log }: Agreeing,
+  opened: Closing[],
+): Promise<PolicyHost> {
+  const { replicas: agreement } = store;
+  if (agreement === null) return host;
+  const { compileTimeoutMs } = config;
+  const agreed = await agreeOnPolicies({ host, agreement, clock, log, compileTimeoutMs });
+  opened.push(() => agreed.close());
+  return agreed;
 }
 
 /** What the app takes as it is configured. */

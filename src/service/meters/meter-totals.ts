@@ -40,6 +40,8 @@ export interface MeterTotals {
   revoke(requestId: string, entries: readonly MeterEntry[]): void;
   /** A grant that is not used: it counts no more in the windows it has entered, and a past that is filled in skips it. */
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
+  /** Lets an entry stand as it does elsewhere, however it stands here; one that is gone counts no more. */
+  move(definition: MeterDefinition, entry: PastEntry, isGone: boolean): void;
   /** Whether the meter's past has been filled in. */
   isFilled(definitionId: string): boolean;
   /** Adds a part of the past of a meter, which stays unknown. What was entered meanwhile is not entered again. */
@@ -76,7 +78,6 @@ export function createMeterTotals(): MeterTotals {
   const reserved = new Map<string, Window[]>();
 
   const meterOf = ({ id }: MeterDefinition): Meter => memo(meters, id, newMeter);
-
   const windowOf = (definition: MeterDefinition, key: string): Window =>
     memo(meterOf(definition).windows, key, () => new Window(definition));
 
@@ -124,6 +125,17 @@ export function createMeterTotals(): MeterTotals {
     return meter;
   };
 
+  const move: MeterTotals['move'] = (definition, entry, isGone) => {
+    const { requestId, grantedAtMs: atMs, contribution } = entry;
+    const { meanwhile } = meterOf(definition);
+    const window = windowOf(definition, entry.key);
+    window.remove(requestId, atMs);
+    if (isGone) return void meanwhile?.ended.set(requestId, null);
+    meanwhile?.entered.add(requestId);
+    if (atMs === null) reserveIn(window, requestId, contribution);
+    else window.grant({ requestId, atMs, contribution });
+  };
+
   return {
     read: ({ definition, key, contribution }, { nowMs, requestId }) => {
       if (key === null || meterOf(definition).meanwhile !== null) return null;
@@ -146,16 +158,19 @@ export function createMeterTotals(): MeterTotals {
         meters.get(definition)?.windows.get(key)?.revoke(requestId, grantedAtMs);
       for (const { meanwhile } of meters.values()) meanwhile?.ended.set(requestId, null);
     },
+    move,
     isFilled: (definitionId) => meters.get(definitionId)?.meanwhile === null,
     fillPart: (definition, past) => void fillPart(definition, past),
     fill: (definition, past) => {
       fillPart(definition, past).meanwhile = null;
     },
-    tidy: (inUse, nowMs) => {
-      for (const [id, { windows }] of meters) {
-        if (!inUse.has(id)) meters.delete(id);
-        for (const [key, window] of windows) if (window.isEmpty(nowMs)) windows.delete(key);
-      }
-    },
+    tidy: (inUse, nowMs) => tidyAll(meters, inUse, nowMs),
   };
+}
+
+function tidyAll(meters: Map<string, Meter>, inUse: ReadonlySet<string>, nowMs: number): void {
+  for (const [id, { windows }] of meters) {
+    if (!inUse.has(id)) meters.delete(id);
+    for (const [key, window] of windows) if (window.isEmpty(nowMs)) windows.delete(key);
+  }
 }

@@ -104,6 +104,12 @@ export class Window {
     else this.#totals.remove(found.contribution);
   }
 
+  /** Takes an entry out, whether it is pending here or granted at that time, or is not there. */
+  remove(requestId: string, atMs: number | null): void {
+    this.release(requestId);
+    if (atMs !== null) this.revoke(requestId, atMs);
+  }
+
   /** How many entries are kept, those that no reading counts any more included. */
   get size(): number {
     return this.#granted.length + this.#pending.size;

@@ -46,6 +46,8 @@ export interface PolicyFailure extends FoundFailure {
 export interface PolicyHost {
   current(): HostedPolicies;
   state(): PolicyState;
+  /** Whether requests can be decided by the active set. */
+  isReady(): boolean;
   /** Reads the directory again now; resolves when what stood there at the call is in force or has failed. */
   reload(): Promise<void>;
   /** Called after each change of the set in force or of the failure. */
@@ -170,6 +172,10 @@ class LivePolicies implements PolicyHost {
     const failure = this.#failure;
     const status = failure === null ? 'current' : 'stale';
     return { status, directory: this.#directory, digest, commit, loadedAt, ...counts, failure };
+  }
+
+  isReady(): boolean {
+    return this.#active !== null;
   }
 
   onChange(listener: (state: PolicyState) => void): void {

@@ -52,6 +52,8 @@ export interface AuthorizeInput extends Asker {
   readonly receiptFor?: string | null;
   /** Made by `createRequestId`; never the client's. */
   readonly requestId: string;
+  /** Of the signature, as it is kept; none where there is none. */
+  readonly nonce?: string;
 }
 
 export type AuthorizeResult =
@@ -135,7 +137,11 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
     const preparing = prepare(deps, asking, switches);
     const asked = preparing instanceof Promise ? await preparing : preparing;
     const result =
-      asked === 'basis-changed' || 'kind' in asked ? asked : await decideAndStore(deps, asking, asked);
+      asked === 'basis-changed'
+        ? asked
+        : 'kind' in asked
+          ? await settled(deps, asking, asked)
+          : await decideAndStore(deps, asking, asked);
     if (result !== 'basis-changed') return result;
     switches = await deps.switches.lookAgain();
     const asker = await identifyAgain(deps.store, asking, deps.clock());
@@ -143,6 +149,16 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
     asking = { ...asking, ...asker };
   }
   throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
+}
+
+/** What stands for the request was read and not written, so it is told only once it can be relied on. */
+async function settled(
+  deps: Deps,
+  { nonce }: AuthorizeInput,
+  found: AuthorizeResult,
+): Promise<AuthorizeResult> {
+  if (found.kind !== 'decided') return found;
+  return (await deps.store.settle(nonce)) === 'settled' ? found : nonceUsed;
 }
 
 async function decideAndStore(
@@ -159,15 +175,19 @@ async function decideAndStore(
     case 'stored':
       return recorded(deps, spent.decided.record);
     case 'duplicate-key':
-      return await findWinner(deps, input, asked.nowMs);
+      return await settled(deps, input, await findWinner(deps, input, asked.nowMs));
     case 'too-many-open':
       return { kind: 'too-many-open' };
+    case 'nonce-used':
+      return nonceUsed;
     case 'basis-changed':
       return spent.result;
     case 'nothing':
       throw new Error('what has been looked for is not looked for again');
   }
 }
+
+const nonceUsed: NotAllowedNow = { kind: 'not-allowed-now', why: 'nonce-used' };
 
 type AskedOrNot = Asked | AuthorizeResult | 'basis-changed';
 
@@ -207,11 +227,13 @@ function prepareNew(deps: Deps, { nowMs, switches }: AskedBy): Asked | Promise<A
 }
 
 function basisOf(
-  { agent, key, point }: Asker,
-  { generation }: SeenSwitches,
+  { agent, key, nonce, point }: AuthorizeInput,
+  { switches: { generation }, inForce }: Asked,
   documents: readonly SeenDocument[],
 ): GrantBasis {
   return {
+    ...(nonce === undefined ? {} : { nonce }),
+    policies: inForce.digest,
     agentId: agent.id,
     agentVersion: agent.version,
     keyNotAfterMs: key.notAfterMs,
@@ -266,25 +288,33 @@ const noDocuments: readonly SeenDocument[] = [];
 async function spend(
   deps: Deps,
   input: AuthorizeInput,
-  { inForce, nowMs, switches }: Asked,
+  asked: Asked,
   stepUp: FoundStepUp | null,
 ): Promise<Spent> {
+  const { inForce, nowMs } = asked;
   const { store, openRequestsMax: openMax, metering } = deps;
   const satisfied = stepUp === null ? nothingSatisfied : { escalate: [], reauth: stepUp.reauth };
   const facts = requestedFacts(input, nowMs, satisfied);
   const uses = inForce.entries(facts);
-  const basis = basisOf(input, switches, stepUp?.documents ?? noDocuments);
+  const basis = basisOf(input, asked, stepUp?.documents ?? noDocuments);
   let decided: Decided | null = null;
+  /** What it has entered by the last try. */
+  let entered: Decided['uses'] = [];
   let result: Spent['result'];
   const takeBack = () => {
-    if (decided !== null) metering.takeBack(input.requestId, decided.uses);
+    if (entered.length > 0) metering.takeBack(input.requestId, entered);
+    entered = [];
   };
   const work = () => {
     takeBack();
     decided = decide(deps, input, { inForce, facts, uses });
-    const { record } = decided;
-    if (stepUp === null && stepUpRules(record, inForce).length > 0) return null;
-    return { row: requestRow(record), limits: { openMax, basis }, entries: entryRows(decided.uses) };
+    const { record, uses: added } = decided;
+    entered = added;
+    if (stepUp === null && stepUpRules(record, inForce).length > 0) {
+      takeBack();
+      return null;
+    }
+    return { row: requestRow(record), limits: { openMax, basis }, entries: entryRows(added), takeBack };
   };
   try {
     result = await store.meters.spend(meterPlaces(uses), work);

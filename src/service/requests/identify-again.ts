@@ -18,7 +18,7 @@ export interface Asker {
 
 export interface NotAllowedNow {
   readonly kind: 'not-allowed-now';
-  readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed' | 'point-stopped';
+  readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed' | 'nonce-used' | 'point-stopped';
 }
 
 /** The asker as of now; what was seen first is `before`. */

@@ -190,8 +190,12 @@ export function cellText({ decisions, refused, latency, risk, policies, ended, w
 }
 
 /** Of what `cellText` has made. */
+/** A text may have several lines, one of each process that has counted. */
 export function addText(into: CellCounts, text: string): void {
-  const from = JSON.parse(text) as CellText;
+  for (const line of text.split('\n')) addLine(into, JSON.parse(line) as CellText);
+}
+
+function addLine(into: CellCounts, from: CellText): void {
   addAll(into.decisions, from.decisions);
   into.refused += from.refused;
   addPairs(into.latency, from.latency);

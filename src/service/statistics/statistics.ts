@@ -270,7 +270,7 @@ class LiveStatistics implements Statistics {
 
   async #storeOne({ atMs, spanMs, cell }: OpenCell): Promise<void> {
     const { store } = this.#options;
-    const page = { fromMs: atMs, untilMs: atMs + 1, spanMs, after: null, countMax: 1 };
+    const page = { fromMs: atMs, untilMs: atMs + 1, spanMs, after: null, countMax: 1, isOwn: true };
     const [stored] = await store.cells(page);
     const all = createCell();
     if (stored !== undefined) addText(all, stored.json);

@@ -25,7 +25,7 @@ export async function keepUp(store: StatisticsStore, nowMs: number): Promise<boo
 
 async function removeBefore(store: StatisticsStore, untilMs: number, spanMs: number): Promise<void> {
   const range = { fromMs: 0, untilMs };
-  if ((await store.cells({ ...range, spanMs, after: null, countMax: 1 })).length === 0) return;
+  if ((await store.cells({ ...range, spanMs, after: null, countMax: 1, isOwn: true })).length === 0) return;
   await store.change({ puts: [], removed: { spanMs, ...range }, hits: [], shadowChanges: [], mark: null });
 }
 
@@ -34,15 +34,21 @@ async function firstMinute(
   store: StatisticsStore,
   range: { readonly fromMs: number; readonly untilMs: number },
 ): Promise<number | null> {
-  const [first] = await store.cells({ ...range, spanMs: minuteMs, after: null, countMax: 1 });
+  const [first] = await store.cells({
+    ...range,
+    spanMs: minuteMs,
+    after: null,
+    countMax: 1,
+    isOwn: true,
+  });
   return first?.atMs ?? null;
 }
 
 async function mergeHour(store: StatisticsStore, atMs: number): Promise<void> {
   const range = { fromMs: atMs, untilMs: atMs + hourMs };
   const hour = createCell();
-  for (const { json } of await store.cells({ ...range, spanMs: null, after: null, countMax: cellsOfHour }))
-    addText(hour, json);
+  const page = { ...range, spanMs: null, after: null, countMax: cellsOfHour, isOwn: true };
+  for (const { json } of await store.cells(page)) addText(hour, json);
   await store.change({
     puts: [{ atMs, spanMs: hourMs, json: cellText(hour) }],
     removed: { spanMs: minuteMs, ...range },

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { jsonLimits, readJson } from '../../../language/json/read.ts';
-import type { VerifySignature } from '../../agents/signature.ts';
+import { keptNonce, type VerifySignature } from '../../agents/signature.ts';
 import { stoppedText } from '../../requests/approvals/change-request.ts';
 import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../../requests/authorize.ts';
 import type { NotAllowedNow } from '../../requests/identify-again.ts';
@@ -170,20 +170,25 @@ interface Times {
 
 /** Whether the signature of the agent, as it is now, is under the request. */
 function checkSignature(
-  { call: { headers, url }, body }: Asked,
+  asked: Asked,
   { agent }: Identity,
   { verifySignature, clock }: AuthorizeHandlerOptions,
 ): boolean {
-  const header = headers['x-service-signature'];
+  const { call, body } = asked;
   const state = verifySignature({
     agent,
-    header: typeof header === 'string' ? header : undefined,
-    path: pathOf(url),
+    header: signatureOf(asked),
+    path: pathOf(call.url),
     body,
     nowMs: clock(),
   });
   if (typeof state === 'object') throw new ProblemError('invalid_signature', state.invalid);
   return state === 'valid';
+}
+
+function signatureOf({ call: { headers } }: Asked): string | undefined {
+  const header = headers['x-service-signature'];
+  return typeof header === 'string' ? header : undefined;
 }
 
 function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
@@ -204,7 +209,9 @@ function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandle
     requestId: call.id,
   };
   const { prefer } = call.headers;
-  return prefer === undefined ? input : { ...input, ...preferencesOf(prefer) };
+  const nonce = isSigned ? keptNonce(identity.agent.id, signatureOf(asked)) : undefined;
+  const signed = nonce === undefined ? input : { ...input, nonce };
+  return prefer === undefined ? signed : { ...signed, ...preferencesOf(prefer) };
 }
 
 type DecidedResult = Extract<AuthorizeResult, { readonly kind: 'decided' }>;
@@ -239,6 +246,8 @@ function notAllowedNow({ why }: NotAllowedNow): ProblemError {
       return pointNotActive('the enforcement point may not act for this agent any more');
     case 'key-ended':
       return notKnown('expired');
+    case 'nonce-used':
+      return new ProblemError('invalid_signature', 'the nonce has been used');
     case 'not-signed':
       return new ProblemError('invalid_signature', 'the agent has another signing secret now, or must sign');
   }

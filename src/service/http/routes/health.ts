@@ -8,7 +8,7 @@ import type { DescribedRoute, Operation } from '../contract/operation.ts';
 
 export interface HealthRouteOptions {
   readonly store: Pick<Store, 'isWritable'>;
-  readonly policies: Pick<PolicyHost, 'state'>;
+  readonly policies: Pick<PolicyHost, 'state' | 'isReady'>;
   readonly shutdown: AbortSignal;
 }
 
@@ -19,7 +19,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
 
   app.get(getReadiness.url, async (_request, reply) => {
     const isWritable = store.isWritable();
-    const isReady = isWritable && !shutdown.aborted;
+    const isReady = isWritable && policies.isReady() && !shutdown.aborted;
     reply.code(isReady ? 200 : 503);
     return {
       status: isReady ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',

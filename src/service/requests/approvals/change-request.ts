@@ -5,11 +5,14 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import { type PointNow, pointNow, seenPoint } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
+import type { MetersRead } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { meterPlaces } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import type { RequestEvents } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
+import { recordedFacts } from './decide-again.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
 import { askedGroups } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
@@ -23,7 +26,7 @@ export interface DecisionsDeps {
   readonly clock: () => number;
   readonly switches: SwitchesNow;
   readonly findPeople: FindPeople;
-  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled' | 'withdraw'>;
+  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled' | 'withdraw' | 'catchUp'>;
   readonly news?: RequestEvents;
 }
 
@@ -81,6 +84,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
     const read = await readRequest(deps, change);
     if (read === null) return { kind: 'unknown' };
     const { seen, basis } = read;
+    const meters = await metersNow(deps, seen);
     const { state, agent, stopped } = seen;
     const events = await change.judge(seen);
     if (events === 'nothing') return { kind: 'changed', state, agent, stopped };
@@ -91,6 +95,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       from: [state.status],
       seen: state.seen,
       basis,
+      meters,
     });
     if (result === 'unknown-request') return { kind: 'unknown' };
     if (result === 'changed') {
@@ -103,6 +108,16 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
     if (result === 'basis-changed') await deps.switches.lookAgain();
   }
   throw new Error(`the request \`${change.id}\` changes all the time`);
+}
+
+/** The meters on which a decision of now rests, where others may have entered them; read only after this. */
+async function metersNow(
+  { metering, policies }: DecisionsDeps,
+  { state: { status, record } }: Seen,
+): Promise<MetersRead | undefined> {
+  if (status !== 'pending') return undefined;
+  const places = meterPlaces(policies().entriesRecorded(recordedFacts(record)) ?? []);
+  return places.length === 0 ? undefined : { places, position: await metering.catchUp() };
 }
 
 interface Read {
@@ -125,8 +140,9 @@ export async function readRequest(
   const isPending = state.status === 'pending';
   const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
+  const inForce = policies();
   const seen: Seen = {
-    state: asOfNow(state, { people, agent, asks: policies().asks() }),
+    state: asOfNow(state, { people, agent, asks: inForce.asks() }),
     agent,
     point,
     people,
@@ -134,12 +150,19 @@ export async function readRequest(
     stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
     nowMs: Math.trunc(clock()),
   };
-  return { seen, basis: basisOf(seen, { generation: switches.generation, stepUp }) };
+  return {
+    seen,
+    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: inForce.digest }),
+  };
 }
 
 function basisOf(
   { agent, people, point }: Seen,
-  { generation, stepUp }: { readonly generation: number; readonly stepUp: LastStepUp | null },
+  {
+    generation,
+    stepUp,
+    policies,
+  }: { readonly generation: number; readonly stepUp: LastStepUp | null; readonly policies: string },
 ): GrantBasis {
   const givers = [...people.values()].map((person) => person.seen);
   return {
@@ -147,6 +170,7 @@ function basisOf(
     agentVersion: agent.version,
     keyNotAfterMs: null,
     switchGeneration: generation,
+    policies,
     documents: [
       ...givers,
       ...(stepUp === null ? [] : [stepUp.seen]),

@@ -6,7 +6,7 @@ import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts'
 import type { MeterEntryRow, MeterPlace } from '../../store/contract/metering.ts';
 
 /** What metering asks of the active policies. */
-export type MeteredPolicies = Pick<ActivePolicies, 'meters' | 'entriesRecorded'>;
+export type MeteredPolicies = Pick<ActivePolicies, 'digest' | 'meters' | 'entriesRecorded'>;
 
 /** What is stored of entries: those that count, and whose key is known. */
 export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {

@@ -140,7 +140,7 @@ function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[
   return entries.map((entry) => pastEntry(definition, entry));
 }
 
-function pastEntry({ aggregate }: MeterDefinition, entry: StoredMeterEntry): PastEntry {
+export function pastEntry({ aggregate }: MeterDefinition, entry: StoredMeterEntry): PastEntry {
   const { requestId, key, grantedAtMs, isCertain, value } = entry;
   const read: Contribution['value'] = value === null || aggregate === 'values' ? value : parseDecimal(value);
   return { requestId, key, grantedAtMs, contribution: { isCertain, value: read } };

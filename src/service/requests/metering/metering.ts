@@ -8,10 +8,10 @@ import type { Reading } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
 import type { Entered, MeterTotals } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
-import type { MeterStore } from '../../store/contract/metering.ts';
+import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
 import type { RecordedReading } from '../record/record.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
-import { fillMeter } from './fill-meter.ts';
+import { fillMeter, pastEntry } from './fill-meter.ts';
 
 export interface Metering {
   /** Null where the store knows the meters of the set, else the end of telling it; rejects with a StoreError. */
@@ -26,6 +26,8 @@ export interface Metering {
   settle(requestId: string, grantedAtMs: number | null): void;
   /** A grant that is not used counts no more; `entered` is where it may have entered. */
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
+  /** Takes in what other processes have entered by now; yields up to where, null where there are none. */
+  catchUp(): Promise<number | null>;
   /** Resolves when nothing is being filled in. */
   settled(): Promise<void>;
   /** Fills in what is missing and could be filled by now, and forgets what no reading counts any more. */
@@ -73,6 +75,7 @@ class LiveMetering implements Metering {
   constructor(options: MeteringOptions) {
     this.#options = options;
     options.meters.onUncertain(() => this.#forget());
+    options.meters.onMoved((entries) => this.#move(entries));
   }
 
   note(inForce: MeteredPolicies): Promise<void> | null {
@@ -122,6 +125,11 @@ class LiveMetering implements Metering {
     this.#totals.withdraw(requestId, grantedAtMs, entered);
   }
 
+  async catchUp(): Promise<number | null> {
+    await this.#options.meters.catchUp();
+    return this.#options.meters.position();
+  }
+
   settled(): Promise<void> {
     return this.#filling;
   }
@@ -144,6 +152,14 @@ class LiveMetering implements Metering {
     await this.#filling;
   }
 
+  /** Meters that are not noted are read from the store when they are. */
+  #move(entries: readonly MovedMeterEntry[]): void {
+    for (const entry of entries) {
+      const definition = this.#noted?.find(({ id }) => id === entry.definition);
+      if (definition !== undefined) this.#totals.move(definition, pastEntry(definition, entry), entry.isGone);
+    }
+  }
+
   /** All meters are unknown until they have been noted again and filled in from what is stored. */
   #forget(): void {
     this.#totals = createMeterTotals();
@@ -156,7 +172,7 @@ class LiveMetering implements Metering {
     const { meters, clock } = this.#options;
     const definitions = inForce.meters;
     const ids = definitions.map(({ id }) => id);
-    const since = await meters.note(ids, Math.trunc(clock()));
+    const since = await meters.note(ids, Math.trunc(clock()), inForce.digest);
     // What was counted of others while they were in force ends here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
@@ -198,6 +214,7 @@ class LiveMetering implements Metering {
       else this.#notBefore.set(definition.id, missing.untilMs);
     } catch (error) {
       onFailure?.(error);
+      setTimeout(() => this.#fillAll(inForce), fillAgainMs).unref();
     }
   }
 
@@ -230,6 +247,8 @@ export async function metered(
 /** Entries are kept so much longer than any reading counts them, for a clock that is set back. */
 const keptBeyondMs = 48 * 60 * 60 * 1000;
 const forgottenAtOnce = 500;
+/** What could not be read is tried again after so long. */
+const fillAgainMs = 1_000;
 
 /** Both are sorted. */
 function areSame(a: readonly MeterDefinition[], b: readonly MeterDefinition[]): boolean {

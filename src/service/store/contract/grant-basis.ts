@@ -13,6 +13,10 @@ export interface GrantBasis {
   readonly switchGeneration: number;
   /** Documents that the decision rests on, such as the people who approved. */
   readonly documents: readonly SeenDocument[];
+  /** Digest of the policy set that decided; judged where several processes serve the store. */
+  readonly policies?: string;
+  /** Of the signature, as it is kept; judged where several processes serve the store. */
+  readonly nonce?: string;
 }
 
 export interface SeenDocument {

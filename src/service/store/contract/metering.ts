@@ -24,11 +24,26 @@ export interface StoredMeterEntry extends MeterEntryRow {
   readonly grantedAtMs: number | null;
 }
 
+/** An entry as it stands since another process, or a person, has changed it. */
+export interface MovedMeterEntry extends StoredMeterEntry {
+  /** It counts no more; the time is that of its grant, or else of its end. */
+  readonly isGone: boolean;
+}
+
 /** A request that was decided on where meters stand, and what it adds to them. */
 export interface Spending {
   readonly row: RequestRow;
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
+  /** It was not stored: called before anything else is decided on these meters. Calling it again changes nothing. */
+  readonly takeBack: () => void;
+}
+
+/** What a later decision about a request has read of meters. */
+export interface MetersRead {
+  readonly places: readonly MeterPlace[];
+  /** Where the store was when they were read. */
+  readonly position: number | null;
 }
 
 export interface MeterStore {
@@ -43,11 +58,18 @@ export interface MeterStore {
    * where meters stand has to be read anew. All that waited then is refused.
    */
   onUncertain(listener: () => void): void;
+  /** The listener hears how entries stand that were changed elsewhere, before anything is decided on them. */
+  onMoved(listener: (entries: readonly MovedMeterEntry[]) => void): void;
+  /** Resolves when the listener has heard of all that had been changed by the call. */
+  catchUp(): Promise<void>;
+  /** Up to where changes have been heard of; null where no other process enters meters. */
+  position(): number | null;
   /**
    * From now on every request enters these meters and no others; what was kept of others is forgotten. Yields, in the
-   * order of `definitions`, since when it has been so; null where requests may lack that were pending then.
+   * order of `definitions`, since when it has been so; null where requests may lack that were pending then. Rejects
+   * where several processes serve, and these are the meters of a set of policies that is not the active one.
    */
-  note(definitions: readonly string[], atMs: number): Promise<readonly (number | null)[]>;
+  note(definitions: readonly string[], atMs: number, policies?: string): Promise<readonly (number | null)[]>;
   /** Requests that were pending when the meter was new have entered it too. */
   noteWhole(definition: string): Promise<void>;
   /** Entries of requests that are pending. */

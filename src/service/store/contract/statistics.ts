@@ -1,10 +1,12 @@
 // What a store keeps of statistics: counts by minutes and hours, hits of rules, how far both go; and the records that
-// they are counted from. INVARIANT: counts and the mark that says which records are in them change in one transaction.
+// they are counted from. Each process that serves counts what it records itself. INVARIANT: counts and the mark that says which
+// of its records are in them change in one transaction.
 
 /** What was counted from `atMs` on for `spanMs`; a store does not look into it. */
 export interface StatisticsCell {
   readonly atMs: number;
   readonly spanMs: number;
+  /** One line; one of each process where several have counted that time. */
   readonly json: string;
 }
 
@@ -35,9 +37,9 @@ export interface StatisticsMark {
 }
 
 export interface StatisticsChange {
-  /** They take the place of what is there. */
+  /** They take the place of what this process has there. */
   readonly puts: readonly StatisticsCell[];
-  /** Those of this span that begin in this time go. */
+  /** This process's own of this span that begin in this time go. */
   readonly removed: { readonly spanMs: number; readonly fromMs: number; readonly untilMs: number } | null;
   /** Added to what is there. */
   readonly hits: readonly RuleHits[];
@@ -53,6 +55,8 @@ export interface CellPage {
   readonly untilMs: number;
   readonly after: Pick<StatisticsCell, 'atMs' | 'spanMs'> | null;
   readonly countMax: number;
+  /** Only what this process has counted, or one before it in its place; all unless said otherwise. */
+  readonly isOwn?: boolean;
 }
 
 /** A wait that is over. */
@@ -76,15 +80,15 @@ export interface SequenceRange {
 }
 
 export interface StatisticsStore {
-  /** Null where nothing was ever counted. */
+  /** Of this process; null where nothing was ever counted. */
   mark(): Promise<StatisticsMark | null>;
   /** By time. */
   cells(page: CellPage): Promise<readonly StatisticsCell[]>;
   hits(): Promise<{ readonly hits: readonly RuleHits[]; readonly shadowChanges: readonly ShadowChange[] }>;
   change(change: StatisticsChange): Promise<void>;
-  /** What is counted of the records with these numbers, in any order. */
+  /** What is counted of the records of this process with these numbers, in any order. */
   counted(range: SequenceRange): Promise<readonly CountedRecord[]>;
-  /** The waits whose end has one of these numbers. */
+  /** The waits whose end this process has recorded with one of these numbers. */
   waitEnds(range: SequenceRange): Promise<readonly WaitEnd[]>;
   /** The number of the last event of a request; 0 where there is none. */
   lastEvent(): Promise<number>;

@@ -21,6 +21,8 @@ export type StoreErrorCode =
   | 'writer-died'
   /** Another process serves this store by now; nothing of this one is stored any more. */
   | 'fenced'
+  /** Other replicas decide by policies that this one has not compiled; nothing was stored. */
+  | 'not-ready'
   /** The database does not answer; nothing was stored. */
   | 'unreachable'
   /** The connection broke before the database said whether the write is stored. */

@@ -8,7 +8,7 @@ import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
 import type { RecordsPlace } from './log.ts';
-import type { MeterEntryRow, MeterStore } from './metering.ts';
+import type { MeterEntryRow, MeterStore, MetersRead } from './metering.ts';
 import type {
   AgentRow,
   AgentStatus,
@@ -22,6 +22,7 @@ import type {
   RequestStatus,
   SigningMode,
 } from './records.ts';
+import type { ReplicaStore } from './replicas.ts';
 import type { StateStore } from './state.ts';
 import type { StatisticsStore } from './statistics.ts';
 
@@ -38,10 +39,17 @@ export interface Store {
   readonly activity: ActivityStore;
   readonly state: StateStore;
   /**
-   * From now on this process serves the store, until it closes it. Rejects with `already-served` where another one does: each
-   * would count meters for itself.
+   * From now on this process serves the store, until it closes it. Rejects with `already-served` where another one does, and
+   * `replicas` is null: each would count meters for itself.
    */
   serve(): Promise<void>;
+  /** What processes that serve the same store agree on; null where there is one at a time. */
+  readonly replicas: ReplicaStore | null;
+  /**
+   * Resolves when what was read before the call can be relied on: `settled`, or `nonce-used` where another process has
+   * taken the nonce before.
+   */
+  settle(nonce?: string): Promise<'settled' | 'nonce-used'>;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   readonly records: RecordsPlace;
@@ -140,7 +148,8 @@ export interface RequestStore {
   /**
    * Stores a decided request. `duplicate-key`: the agent's idempotency key still means another request.
    * `too-many-open`: the request is pending and the agent has `openMax` pending ones already. `basis-changed`: agent, key,
-   * switches or people are not as the decision saw them. All are judged in the transaction of the write, so no two
+   * switches, people or policies are not as the decision saw them. `nonce-used`: another process has taken the nonce of its
+   * signature. All are judged in the transaction of the write, so no two
    * requests can pass together where one alone may; nothing is stored then.
    */
   append(
@@ -171,8 +180,8 @@ export interface RequestStore {
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
    * Records what became of a request, and lets it stand as the last event says. `state-differs`: its status is not
-   * one of `from`, or more has become of it than was seen. `basis-changed`: what the change rests on is not as it was
-   * seen. Both are judged in the transaction of the write, so of two changes that exclude each other one is made.
+   * one of `from`, or more has become of it than was seen. `basis-changed`: what the change rests on, meters included, is
+   * not as it was seen. Both are judged in the transaction of the write, so of two changes that exclude each other one is made.
    */
   change(change: RequestChange): Promise<RequestChangeResult>;
   /** Records the end of pending requests whose deadline is at `atMs` or before; yields their ids. */
@@ -196,6 +205,8 @@ export interface RequestChange {
   readonly seen: number | null;
   /** What the change rests on; not judged where it is absent. */
   readonly basis?: GrantBasis | undefined;
+  /** The meters that the change rests on; not judged where they are absent. */
+  readonly meters?: MetersRead | undefined;
 }
 
 /** What is asked of a list of requests; null asks nothing. */
@@ -253,7 +264,7 @@ export interface AppendLimits {
 
 export type RequestChangeResult = 'changed' | 'unknown-request' | 'state-differs' | 'basis-changed';
 
-export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open' | 'basis-changed';
+export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open' | 'basis-changed' | 'nonce-used';
 
 export interface IdempotencyQuery {
   readonly agentId: string;

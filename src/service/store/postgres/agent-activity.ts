@@ -2,8 +2,8 @@
 
 import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
 import { outOfOrderMs } from '../contract/request-walk.ts';
-import type { ReadPool } from './read-pool.ts';
 import { numberAfter } from './request-lists.ts';
+import type { ReadPool } from './server/read-pool.ts';
 
 /** Records that are looked through at once. */
 const activityAtOnce = 2_000;

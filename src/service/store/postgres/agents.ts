@@ -4,7 +4,7 @@ import type { AgentStore } from '../contract/store.ts';
 import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../sqlite/rows.ts';
 import { agentWrites } from './agent-writes.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { ReadPool } from './read-pool.ts';
+import type { ReadPool } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
 
 export function agentStore(

@@ -3,18 +3,30 @@
 
 import { canonicalJson } from '../contract/canonical-json.ts';
 import { switchKind } from '../contract/grant-basis.ts';
-import type { MeterEntryRow } from '../contract/metering.ts';
+import type { MeterEntryRow, MeterPlace } from '../contract/metering.ts';
 import type { NonceUse, RequestRow } from '../contract/records.ts';
-import type { AppendLimits } from '../contract/store.ts';
+import type { AppendLimits, AppendResult } from '../contract/store.ts';
 import { type RequestColumns, requestColumns } from '../sqlite/rows.ts';
-import { plainArray, textArray } from './arrays.ts';
-import type { Query } from './connection.ts';
 import type { Fence } from './fence.ts';
+import { plainArray, textArray } from './server/arrays.ts';
+import type { Query } from './server/connection.ts';
 
 export interface NewRequest {
   readonly row: RequestRow;
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
+  /** The meters that its decision has read or enters. */
+  readonly places: readonly MeterPlace[];
+}
+
+/** A word for each request; `duplicate-id` is a mistake of ours. */
+export type AppendWord = AppendResult | 'duplicate-id' | 'policies-changed' | 'meters-moved';
+
+export interface Appended {
+  readonly results: readonly AppendWord[] | null;
+  /** Of the record before the batch. */
+  readonly first_sequence: number;
+  readonly last_sequence: number;
 }
 
 /** A request as it is sent. */
@@ -24,11 +36,11 @@ export interface PreparedRequest extends NewRequest {
   readonly after: string;
 }
 
-const argumentCount = 35;
+const argumentCount = 42;
 
 export const appendStatement: Query = {
   name: 'append',
-  text: `SELECT writ_append(${Array.from({ length: argumentCount }, (_, at) => `$${at + 1}`).join(', ')}) AS results`,
+  text: `SELECT * FROM writ_append(${Array.from({ length: argumentCount }, (_, at) => `$${at + 1}`).join(', ')})`,
 };
 
 /** Throws RangeError for a text that no database holds. */
@@ -48,6 +60,7 @@ export function prepareRequest(request: NewRequest): PreparedRequest {
 /** In the order of the parameters of `writ_append`. */
 export function appendValues(
   fence: Fence,
+  seen: number | null,
   nonces: readonly NonceUse[],
   requests: readonly PreparedRequest[],
 ): readonly unknown[] {
@@ -59,11 +72,12 @@ export function appendValues(
   const documents = bases.flatMap((basis, at) =>
     (basis?.documents ?? []).map((document) => ({ ...document, at: at + 1 })),
   );
+  const places = requests.flatMap((request, at) => request.places.map((place) => ({ ...place, at: at + 1 })));
   const entries = requests.flatMap((request, at) =>
     request.entries.map((entry) => ({ ...entry, at: at + 1 })),
   );
   return [
-    ...[fence.slot, fence.epoch, fence.batch, switchKind],
+    ...[fence.slot, fence.epoch, fence.batch, switchKind, fence.instance, seen],
     ...[plainArray(nonces.map((use) => use.keptUntilMs)), plainArray(nonces.map((use) => use.usedAtMs))],
     textArray(nonces.map((use) => use.nonce)),
     ...[texts('id'), texts('agent_id'), texts('action_key'), texts('outcome'), texts('status')],
@@ -76,26 +90,32 @@ export function appendValues(
     plainArray(bases.map((basis) => basis?.agentVersion ?? null)),
     plainArray(bases.map((basis) => basis?.keyNotAfterMs ?? null)),
     plainArray(bases.map((basis) => basis?.switchGeneration ?? null)),
+    ...[
+      textArray(bases.map((basis) => basis?.policies ?? null)),
+      textArray(bases.map((basis) => basis?.nonce ?? null)),
+    ],
     ...[plainArray(documents.map(({ at }) => at)), textArray(documents.map(({ kind }) => kind))],
     ...[textArray(documents.map(({ id }) => id)), plainArray(documents.map(({ version }) => version))],
     ...[plainArray(entries.map(({ at }) => at)), textArray(entries.map(({ definition }) => definition))],
     ...[textArray(entries.map(({ key }) => key)), plainArray(entries.map(({ isCertain }) => isCertain))],
     textArray(entries.map(({ value }) => value)),
+    ...[plainArray(places.map(({ at }) => at)), textArray(places.map(({ definition }) => definition))],
+    textArray(places.map(({ key }) => key)),
   ];
 }
 
 /** The names of the columns that hold this, or null. */
 type KeysOf<C, T> = { [K in keyof C]: C[K] extends T | null ? K : never }[keyof C];
 
-/** How many of the first requests can be judged together, as none of them can be the reason to refuse another. */
-export function judgedTogether(requests: readonly PreparedRequest[]): number {
+/** Says of one request after the other whether it can be judged together with those before: none is the reason to refuse it. */
+export function createTogether(): (request: PreparedRequest) => boolean {
   const seen = new Set<string>();
-  for (const [at, { columns }] of requests.entries()) {
+  return ({ columns }) => {
     const marks = [`id ${columns.id}`];
     if (columns.idempotency_key !== null) marks.push(`key ${columns.agent_id} ${columns.idempotency_key}`);
     if (columns.status === 'pending') marks.push(`open ${columns.agent_id}`);
-    if (marks.some((mark) => seen.has(mark))) return at;
+    if (marks.some((mark) => seen.has(mark))) return false;
     for (const mark of marks) seen.add(mark);
-  }
-  return requests.length;
+    return true;
+  };
 }

@@ -12,7 +12,7 @@ import {
 import type { ChangeRow } from '../contract/changes.ts';
 import type { ChainStore, ChainStretch, SignedCheckpoint } from '../contract/store.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { ReadPool, Rows } from './read-pool.ts';
+import type { ReadPool, Rows } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
 
 const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
@@ -86,6 +86,7 @@ async function readStretch(rows: Rows, afterSequence: number, countMax: number):
 interface StoredRequest {
   readonly sequence: number;
   readonly hash: string;
+  readonly slot: number | null;
   readonly now_status: string | null;
   readonly now_decided_ms: number | null;
   readonly now_expires_ms: number | null;
@@ -105,7 +106,7 @@ async function readRequests(rows: Rows, after: number, upTo: number): Promise<re
     [after, upTo],
   );
   return found.map((row) => {
-    const { hash, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
+    const { hash, slot: _, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
     const { event_status, event_decided_ms, event_expires_ms, ...columns } = rest;
     const stored = { status: now_status, decidedAtMs: now_decided_ms, expiresAtMs: now_expires_ms };
     const byEvents = { status: event_status, decidedAtMs: event_decided_ms, expiresAtMs: event_expires_ms };
@@ -121,11 +122,11 @@ async function readOthers(
   after: number,
   upTo: number,
 ): Promise<readonly ChainRecord[]> {
-  const found = await rows<Link>(`SELECT * FROM ${tableOf[kind]} WHERE sequence > $1 AND sequence <= $2`, [
-    after,
-    upTo,
-  ]);
-  return found.map(({ hash, ...columns }) => ({
+  const found = await rows<Link & { readonly slot?: number | null }>(
+    `SELECT * FROM ${tableOf[kind]} WHERE sequence > $1 AND sequence <= $2`,
+    [after, upTo],
+  );
+  return found.map(({ hash, slot: _, ...columns }) => ({
     // Columns hold texts, numbers and nulls.
     entry: { ...columns, kind } as ChainEntry,
     hash,

@@ -5,31 +5,36 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { NonceUse } from '../contract/records.ts';
-import type { AppendResult } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { type Appended, appendStatement, appendValues } from './append.ts';
 import {
-  appendStatement,
-  appendValues,
-  judgedTogether,
-  type NewRequest,
-  type PreparedRequest,
-  prepareRequest,
-} from './append.ts';
-import { type Connection, connect } from './connection.ts';
-import { fenced, toStoreFailure, uncertain, unreachable } from './errors.ts';
-import { checkServer, claimAgain, claimSlot, type Fence, keepSlot, noFence, releaseSlot } from './fence.ts';
+  checkServer,
+  claimAgain,
+  claimSlot,
+  type Fence,
+  keepSlot,
+  noFence,
+  releaseSlot,
+  type SlotClaim,
+} from './fence.ts';
+import { withMetersLocked } from './lock-meters.ts';
+import { MovedMeters } from './moved-meters.ts';
+import { answerBatch, type SentRequest, takeBatch, type WaitingRequest } from './request-batch.ts';
+import { type Connection, connect } from './server/connection.ts';
+import { fenced, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
 import { inTransaction, type Work } from './transaction.ts';
 
-/** A word for each request; `duplicate-id` is a mistake of ours. */
-export type AppendWord = AppendResult | 'duplicate-id';
-
-interface Waiting {
-  /** Null for any other write. */
-  readonly request: PreparedRequest | null;
-  /** It has been in a batch that the database refused. */
-  readonly isAlone: boolean;
+interface WaitingWrite {
   readonly work: Work<unknown>;
   readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Waiting = WaitingRequest | WaitingWrite;
+
+/** Who waits until the server has acknowledged something that was sent later. */
+interface Settling {
+  readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -58,12 +63,14 @@ export async function openCommitQueue(options: CommitQueueOptions): Promise<Comm
 export class CommitQueue {
   readonly #options: CommitQueueOptions;
   readonly #listeners: (() => void)[] = [];
+  readonly moved = new MovedMeters();
   #connection: Connection;
-  #fence: Fence = noFence;
+  #fence: Fence = noFence();
   #waiting: Waiting[] = [];
   #nonces: readonly NonceUse[] = [];
-  /** How many writes the batch under way has. */
-  #underWay = 0;
+  #settling: readonly Settling[] = [];
+  /** What has been sent and is not answered. */
+  #underWay: readonly Waiting[] = [];
   #pumping: Promise<void> | null = null;
   /** Since when the server owes an answer; null while it owes none. */
   #askedAtMs: number | null = null;
@@ -80,26 +87,13 @@ export class CommitQueue {
     this.#use(connection);
   }
 
-  append(request: NewRequest): Promise<AppendWord> {
-    return new Promise((resolve, reject) => {
-      try {
-        const prepared = prepareRequest(request);
-        this.#add({
-          request: prepared,
-          isAlone: false,
-          work: neverRun,
-          resolve: resolve as Waiting['resolve'],
-          reject,
-        });
-      } catch (error) {
-        reject(toStoreFailure(error));
-      }
-    });
+  ask(request: WaitingRequest): void {
+    this.#add(request);
   }
 
   write<T>(work: Work<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#add({ request: null, isAlone: true, work, resolve: resolve as Waiting['resolve'], reject });
+      this.#add({ work, resolve: resolve as WaitingWrite['resolve'], reject });
     });
   }
 
@@ -110,16 +104,37 @@ export class CommitQueue {
     this.#pump();
   }
 
+  /** Resolves when the server has acknowledged something that was sent later than this; at once where nobody serves here. */
+  settle(): Promise<void> {
+    if (this.#fence.slot === null) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const error = this.#refusal();
+      if (error !== null) return reject(error);
+      this.#settling = [...this.#settling, { resolve, reject }];
+      this.#pump();
+    });
+  }
+
+  /** Resolves when whoever listens has heard of all that other processes have entered into meters by now. */
+  catchUp(): Promise<void> {
+    this.moved.noteWanted();
+    return this.settle();
+  }
+
   /** Called when it is not known whether a write was stored, before its promise rejects. */
   onUncertain(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** From now on this process serves, and stores nothing once another does. Rejects with a StoreError. */
+  get fence(): Fence {
+    return this.#fence;
+  }
+
+  /** From now on this process serves, and stores nothing once another has its slot. Rejects with a StoreError. */
   async claim(): Promise<void> {
     try {
       await checkServer(this.#connection);
-      this.#fence = await claimSlot(this.#connection);
+      this.#begin(await claimSlot(this.#connection, this.#fence));
     } catch (error) {
       throw toStoreFailure(error);
     }
@@ -134,12 +149,17 @@ export class CommitQueue {
   }
 
   depth(): number {
-    return this.#waiting.length + this.#underWay;
+    return this.#waiting.length + this.#underWay.length;
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  #begin({ fence, lastSequence }: SlotClaim): void {
+    this.#fence = fence;
+    this.moved.begin(lastSequence);
   }
 
   #add(waiting: Waiting): void {
@@ -164,16 +184,20 @@ export class CommitQueue {
   /** What has come while the last answers were given has not been seen yet. */
   #afterPumping(): void {
     this.#pumping = null;
-    if (this.#waiting.length > 0) this.#pump();
+    if (this.#waiting.length > 0 || this.#settling.length > 0) this.#pump();
   }
 
   async #sendAll(): Promise<void> {
     await this.#gather();
-    while (!this.#connection.isLost() && (this.#waiting.length > 0 || this.#nonces.length > 0)) {
+    while (!this.#connection.isLost() && this.#hasWork()) {
       const isOver = await this.#sendNext();
       if (isOver) break;
     }
     if (this.#connection.isLost()) this.#refuseWaiting(this.#ended ?? unreachable(null));
+  }
+
+  #hasWork(): boolean {
+    return this.#waiting.length > 0 || this.#nonces.length > 0 || this.#settling.length > 0;
   }
 
   /** Commits are dear, turns are cheap: while each brings more, a small batch waits for a few. */
@@ -188,55 +212,89 @@ export class CommitQueue {
   /** Yields whether to send no more: nonces alone do not try again what has just failed, they go with the next write. */
   async #sendNext(): Promise<boolean> {
     const nonces = this.#nonces;
-    const batch = this.#takeBatch();
-    this.#nonces = [];
-    this.#underWay = batch.length;
+    const settling = this.#settling;
+    [this.#nonces, this.#settling] = [[], []];
     try {
-      await this.#send(batch, nonces);
+      await this.#send(nonces);
       this.#failedAtMs = -Infinity;
+      for (const { resolve } of settling) resolve();
     } catch (error) {
       this.#nonces = [...nonces, ...this.#nonces];
-      this.#fail(batch, error);
+      const failure = this.#fail(error);
+      for (const { reject } of settling) reject(failure);
       return this.#waiting.length === 0;
     } finally {
-      this.#underWay = 0;
+      this.#underWay = [];
     }
     return false;
   }
 
-  /** The first write alone, or all requests from the first on that can be judged together. */
-  #takeBatch(): readonly Waiting[] {
-    const requests: PreparedRequest[] = [];
-    for (const { request, isAlone } of this.#waiting) {
-      if (request === null || isAlone || requests.length === batchMax) break;
-      requests.push(request);
-    }
-    return this.#waiting.splice(0, requests.length === 0 ? 1 : judgedTogether(requests));
-  }
-
-  async #send(batch: readonly Waiting[], nonces: readonly NonceUse[]): Promise<void> {
-    const [first] = batch;
-    if (first === undefined || first.request !== null) return await this.#sendRequests(batch, nonces);
+  async #send(nonces: readonly NonceUse[]): Promise<void> {
+    if (this.moved.isDue(performance.now())) await this.#catchUp();
+    const [first] = this.#waiting;
+    if (first === undefined || 'make' in first) return await this.#sendRequests(nonces);
+    this.#waiting.shift();
+    this.#underWay = [first];
     const { actor } = this.#options;
     const fence = this.#fence;
     const result = await this.#asking(() =>
       inTransaction(this.#connection, { fence, nonces, actor }, first.work),
     );
     this.#counted();
+    this.moved.noteOthers();
     first.resolve(result);
   }
 
-  async #sendRequests(batch: readonly Waiting[], nonces: readonly NonceUse[]): Promise<void> {
-    const values = appendValues(
-      this.#fence,
-      nonces,
-      batch.flatMap(({ request }) => request ?? []),
+  /** Where other processes enter the same meters just now these are locked first, so that what is decided on them holds. */
+  async #sendRequests(nonces: readonly NonceUse[]): Promise<void> {
+    const asked = this.#firstRequests();
+    const shared = this.moved.sharedOf(asked.flatMap(({ places }) => places));
+    if (shared.length === 0) return await this.#append(asked, nonces, (send) => send());
+    await this.#append(asked, nonces, (send) =>
+      withMetersLocked(this.#connection, shared, async () => {
+        await this.moved.catchUp(this.#connection, this.#fence.slot);
+        return await send();
+      }),
     );
-    const rows = await this.#asking(() =>
-      this.#connection.query<{ readonly results: readonly AppendWord[] | null }>(appendStatement, values),
-    );
+  }
+
+  #firstRequests(): WaitingRequest[] {
+    const asked: WaitingRequest[] = [];
+    for (const one of this.#waiting) {
+      if (!('make' in one) || asked.length === batchMax) break;
+      asked.push(one);
+    }
+    return asked;
+  }
+
+  /** `around` calls `send` once the requests may be decided. */
+  async #append(
+    asked: WaitingRequest[],
+    nonces: readonly NonceUse[],
+    around: (send: () => Promise<Appended | null>) => Promise<Appended | null>,
+  ): Promise<void> {
+    const countBefore = asked.length;
+    let batch: readonly SentRequest[] = [];
+    const send = async (): Promise<Appended | null> => {
+      batch = takeBatch(asked, batchMax);
+      this.#waiting.splice(0, countBefore - asked.length);
+      this.#underWay = batch.map(({ waiting }) => waiting);
+      const requests = batch.map(({ prepared }) => prepared);
+      const values = appendValues(this.#fence, this.moved.seen, nonces, requests);
+      return (await this.#connection.query<Appended>(appendStatement, values))[0] ?? null;
+    };
+    const appended = await this.#asking(() => around(send));
     this.#counted();
-    for (const [at, { resolve }] of batch.entries()) resolve(rows[0]?.results?.[at]);
+    if (appended === null) throw new Error('a batch has an answer');
+    this.moved.stored(appended.first_sequence, appended.last_sequence);
+    const again = answerBatch(batch, appended);
+    if (again.length === 0) return;
+    this.moved.noteShared(again.flatMap(({ places }) => places));
+    this.#waiting.unshift(...again);
+  }
+
+  async #catchUp(): Promise<void> {
+    await this.#asking(() => this.moved.catchUp(this.#connection, this.#fence.slot));
   }
 
   async #asking<T>(ask: () => Promise<T>): Promise<T> {
@@ -253,21 +311,24 @@ export class CommitQueue {
     if (batch !== null) this.#fence = { ...this.#fence, batch: batch + 1 };
   }
 
-  #fail(batch: readonly Waiting[], cause: unknown): void {
+  #fail(cause: unknown): StoreError {
     this.#failedAtMs = performance.now();
+    const batch = this.#underWay;
     const failure = toStoreFailure(cause);
     // A server that ends the session may have committed before.
     const isDoubtful = this.#connection.isLost() || failure.code === 'unreachable';
     const error = isDoubtful ? uncertain(cause) : failure;
     if (isDoubtful) {
+      this.moved.forget();
       for (const listener of this.#listeners) listener();
       this.#connection.destroy();
-    }
+    } else for (const one of batch) if ('make' in one) one.takeBack();
     if (error.code === 'fenced') this.#end(error);
     // One that the database refuses does no harm to the others of its batch.
     if (error.code === 'internal' && batch.length > 1)
       this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));
     else for (const { reject } of batch) reject(error);
+    return error;
   }
 
   #end(error: StoreError): void {
@@ -277,8 +338,8 @@ export class CommitQueue {
   }
 
   #refuseWaiting(error: StoreError): void {
-    const refused = this.#waiting;
-    this.#waiting = [];
+    const refused = [...this.#waiting, ...this.#settling];
+    [this.#waiting, this.#settling] = [[], []];
     for (const { reject } of refused) reject(error);
   }
 
@@ -305,12 +366,13 @@ export class CommitQueue {
   /** Goes on over a new connection, where the slot is still that of this process. */
   async #take(connection: Connection): Promise<void> {
     try {
-      const fence = this.#fence.slot === null ? noFence : await claimAgain(connection, this.#fence);
-      if (fence === null) {
+      const isServing = this.#fence.slot !== null;
+      const claim = isServing ? await claimAgain(connection, this.#fence) : null;
+      if (isServing && claim === null) {
         this.#end(fenced());
         return await connection.end();
       }
-      this.#fence = fence;
+      if (claim !== null) this.#begin(claim);
     } catch (error) {
       connection.destroy();
       throw error;
@@ -332,6 +394,7 @@ export class CommitQueue {
     try {
       const isKept = await this.#asking(() => keepSlot(connection, this.#fence));
       if (!isKept) this.#end(fenced());
+      await this.#catchUp();
     } catch {
       connection.destroy();
     } finally {
@@ -343,7 +406,7 @@ export class CommitQueue {
     if (this.#keeping !== null) clearInterval(this.#keeping);
     const closed = new StoreError('closed', 'the store is closed');
     this.#ended ??= closed;
-    if (this.#waiting.length > 0 || this.#nonces.length > 0) this.#pump();
+    if (this.#hasWork()) this.#pump();
     while (this.#pumping !== null) await this.#pumping;
     await this.#connecting;
     const connection = this.#connection;
@@ -352,5 +415,3 @@ export class CommitQueue {
     await connection.end();
   }
 }
-
-const neverRun: Work<never> = () => Promise.reject(new Error('a request is stored by its batch'));

@@ -3,7 +3,7 @@
 import type { DocumentRow, DocumentStore } from '../contract/documents.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { removeEnded, writeDocuments } from './document-writes.ts';
-import type { ReadPool } from './read-pool.ts';
+import type { ReadPool } from './server/read-pool.ts';
 
 const columns =
   'kind, id, version, name, parent, created_ms AS "createdAtMs", ends_ms AS "endsAtMs", document_json AS json';

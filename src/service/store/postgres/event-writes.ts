@@ -3,6 +3,7 @@
 // of it is written together.
 
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
+import type { MetersRead } from '../contract/metering.ts';
 import type { RefusalRecord, RequestEvent, RequestStatus } from '../contract/records.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
@@ -10,7 +11,7 @@ import type { Transaction, Work } from './transaction.ts';
 
 export const requestWrites = { change, expireDue, appendRefusal };
 
-function change({ requestId, events, from, seen, basis }: RequestChange): Work<RequestChangeResult> {
+function change({ requestId, events, from, seen, basis, meters }: RequestChange): Work<RequestChangeResult> {
   return async (transaction) => {
     const [present] = await transaction.rows<{ readonly status: RequestStatus; readonly count: number }>(
       `SELECT coalesce(now_status, status) AS status,
@@ -23,6 +24,7 @@ function change({ requestId, events, from, seen, basis }: RequestChange): Work<R
     if (!from.includes(present.status) || !isSeen) return 'state-differs';
     const atMs = events[0]?.atMs ?? 0;
     if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
+    if (meters !== undefined && (await haveMoved(transaction, meters))) return 'basis-changed';
     for (const event of events) await record(transaction, { ...event, requestId });
     return 'changed';
   };
@@ -67,28 +69,45 @@ async function record(transaction: Transaction, event: RequestEvent): Promise<vo
   await followInMeters(transaction, event);
 }
 
-/** Changes the entries as the event changes their request. */
+/** Changes the entries as the event changes their request. Each process has yet to hear of it, this one too. */
 async function followInMeters(
-  { rows }: Transaction,
-  { requestId, what, state: { status, decidedAtMs } }: RequestEvent,
+  { rows, lastSequence }: Transaction,
+  { requestId, what, atMs, state: { status, decidedAtMs } }: RequestEvent,
 ): Promise<void> {
-  if (what === 'released') await rows('DELETE FROM meter_entries WHERE request_id = $1', [requestId]);
+  const values = [requestId, lastSequence(), atMs];
+  const end =
+    'UPDATE meter_entries SET is_gone = true, granted_ms = coalesce(granted_ms, $3), version = $2, slot = NULL';
+  if (what === 'released') await rows(`${end} WHERE request_id = $1 AND NOT is_gone`, values);
   else if (status === 'approved' && decidedAtMs !== null)
-    await rows('UPDATE meter_entries SET granted_ms = $2 WHERE request_id = $1 AND granted_ms IS NULL', [
-      requestId,
-      decidedAtMs,
-    ]);
+    await rows(
+      `UPDATE meter_entries SET granted_ms = $3, version = $2, slot = NULL
+       WHERE request_id = $1 AND granted_ms IS NULL`,
+      [requestId, lastSequence(), decidedAtMs],
+    );
   else if (status === 'rejected' || status === 'expired' || status === 'withdrawn')
-    await rows('DELETE FROM meter_entries WHERE request_id = $1 AND granted_ms IS NULL', [requestId]);
+    await rows(`${end} WHERE request_id = $1 AND granted_ms IS NULL`, values);
+}
+
+/** Whether another process has entered the meters since they were read. */
+async function haveMoved({ rows, slot }: Transaction, { places, position }: MetersRead): Promise<boolean> {
+  if (position === null) return false;
+  const moved = await rows(
+    `SELECT 1 FROM meter_entries JOIN unnest($1::text[], $2::text[]) AS place(definition, key)
+       ON meter_entries.definition = place.definition AND meter_key = place.key
+     WHERE version > $3 AND slot IS DISTINCT FROM $4 LIMIT 1`,
+    [places.map(({ definition }) => definition), places.map(({ key }) => key), position, slot],
+  );
+  return moved.length > 0;
 }
 
 /** Whether agent, switches and people are as the change saw them, and the key is good at the moment. */
 async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Promise<boolean> {
-  const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents } = basis;
+  const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents, policies = null } = basis;
   if (agentVersion === 0 || (keyNotAfterMs !== null && atMs >= keyNotAfterMs)) return false;
   const [found] = await rows<{ readonly holds: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM agents WHERE id = $1 AND version = $2)
        AND coalesce((SELECT generation FROM document_kinds WHERE kind = $3), 0) = $4
+       AND coalesce((SELECT policy_digest FROM control) = $8, true)
        AND NOT EXISTS (
          SELECT 1 FROM unnest($5::text[], $6::text[], $7::int8[]) AS seen(kind, id, version)
          LEFT JOIN documents ON documents.kind = seen.kind AND documents.id = seen.id
@@ -96,7 +115,7 @@ async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Pr
     [
       ...[agentId, agentVersion, switchKind, switchGeneration],
       ...[documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
-      documents.map(({ version }) => version),
+      ...[documents.map(({ version }) => version), policies],
     ],
   );
   return found?.holds === true;

@@ -1,10 +1,12 @@
-// Entries of meters in rows. One process serves the database, so what it has entered is all there is; after a write of which it
-// does not know whether it is stored, what it knows of meters is to be read anew.
+// Entries of meters in rows. Several processes enter them: what rests on meters is decided when its turn to be stored has come,
+// and again where another process was faster. After a write of which it is not known whether it is stored, what is known of
+// meters is to be read anew.
 
 import type { CountedRequest, MeterEntryRow, MeterStore, StoredMeterEntry } from '../contract/metering.ts';
-import type { RequestStore } from '../contract/store.ts';
+import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { ReadPool } from './read-pool.ts';
+import { otherPolicies } from './server/errors.ts';
+import type { ReadPool } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
 
 /** A grant that has ended counts on, unless it was released. */
@@ -21,20 +23,23 @@ const entryColumns = `definition, request_id AS "requestId", meter_key AS key, g
 const countedColumns = `id, action_key AS "actionKey", created_ms AS "createdAtMs",
   coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson"`;
 
-export function meterStore(
-  { rows }: ReadPool,
-  queue: CommitQueue,
-  { append }: Pick<RequestStore, 'append'>,
-): MeterStore {
+export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Asking): MeterStore {
   const entries = (condition: string, values: readonly unknown[]) =>
-    rows<StoredMeterEntry>(`SELECT ${entryColumns} FROM meter_entries WHERE ${condition}`, values);
+    rows<StoredMeterEntry>(
+      `SELECT ${entryColumns} FROM meter_entries WHERE NOT is_gone AND ${condition}`,
+      values,
+    );
   return {
-    async spend(_places, work) {
-      const made = work();
-      return made === null ? 'nothing' : await append(made.row, made.limits, made.entries);
-    },
+    spend: (places, work) => asking.spend(places, work),
     onUncertain: (listener) => queue.onUncertain(listener),
-    note: (definitions, atMs) => queue.write(noteMeters(definitions, atMs)),
+    onMoved: (listener) => queue.moved.onMoved(listener),
+    catchUp: () => queue.catchUp(),
+    position: () => queue.moved.seen,
+    async note(definitions, atMs, policies) {
+      const noted = await queue.write(noteMeters(definitions, atMs, policies ?? null));
+      if (noted === null) throw otherPolicies();
+      return noted;
+    },
     noteWhole: (definition) =>
       queue.write(async (transaction) => {
         await transaction.rows('UPDATE meters SET is_whole = true WHERE definition = $1', [definition]);
@@ -98,8 +103,8 @@ const firstOfEach = [
 function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string })[]): Work<void> {
   return async ({ rows }) => {
     await rows(
-      `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value)
-       SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value
+      `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, version)
+       SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value, 0
        FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[])
          AS late(definition, request_id, key, certain, value)
        JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,
@@ -112,9 +117,18 @@ function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string
   };
 }
 
-/** Yields since when each meter has every request; a new store has nothing to miss. */
-function noteMeters(definitions: readonly string[], atMs: number): Work<readonly (number | null)[]> {
+/** Yields since when each meter has every request; a new store has nothing to miss. Null where another set is active. */
+function noteMeters(
+  definitions: readonly string[],
+  atMs: number,
+  policies: string | null,
+): Work<readonly (number | null)[] | null> {
   return async ({ rows }) => {
+    const [control] = await rows<{ readonly isActive: boolean }>(
+      'SELECT coalesce(policy_digest = $1, true) AS "isActive" FROM control',
+      [policies],
+    );
+    if (control?.isActive !== true) return null;
     await rows('DELETE FROM meter_entries WHERE definition <> ALL ($1::text[])', [definitions]);
     await rows('DELETE FROM meters WHERE definition <> ALL ($1::text[])', [definitions]);
     await rows(

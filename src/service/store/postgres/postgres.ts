@@ -1,5 +1,5 @@
 // A path into a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few others. Any
-// number of processes may have the same database open, and one of them serves it.
+// number of processes may have the same database open, and up to 64 of them serve it.
 
 import { createKeyUses } from '../contract/key-uses.ts';
 import type { PlantRow } from '../contract/records.ts';
@@ -8,15 +8,17 @@ import { StoreError } from '../contract/store-error.ts';
 import { activityStore } from './agent-activity.ts';
 import { agentWrites } from './agent-writes.ts';
 import { agentStore } from './agents.ts';
+import { createAsking } from './asking.ts';
 import { chainStore } from './chain.ts';
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
-import { connect } from './connection.ts';
 import { documentStore } from './documents.ts';
-import { toStoreFailure } from './errors.ts';
 import { meterStore } from './meters.ts';
-import { createReadPool, type ReadPool } from './read-pool.ts';
+import { isOwnNonce, replicaStore } from './replicas.ts';
 import { requestStore } from './requests.ts';
-import { keyOfDatabase, prepareSchema } from './schema.ts';
+import { connect } from './server/connection.ts';
+import { toStoreFailure } from './server/errors.ts';
+import { createReadPool, type ReadPool } from './server/read-pool.ts';
+import { keyOfDatabase, prepareSchema } from './server/schema.ts';
 import { consistencyStore } from './state.ts';
 import { statisticsStore } from './statistics.ts';
 
@@ -62,7 +64,8 @@ interface Opened {
 
 function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
-  const requests = requestStore(pool, queue);
+  const asking = createAsking(queue);
+  const requests = requestStore(pool, queue, asking);
   return {
     agents: agentStore(pool, queue, uses.note),
     requests,
@@ -77,13 +80,18 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     },
     chain: chainStore(pool, queue),
     documents: documentStore(pool, queue),
-    meters: meterStore(pool, queue, requests),
+    meters: meterStore(pool, queue, asking),
     statistics: statisticsStore(pool, queue),
     activity: activityStore(pool),
     state: consistencyStore(pool),
     masterKey,
     records: { url },
     serve: () => queue.claim(),
+    replicas: replicaStore(pool, queue, asking),
+    async settle(nonce) {
+      await queue.settle();
+      return nonce === undefined || (await isOwnNonce(pool, queue, nonce)) ? 'settled' : 'nonce-used';
+    },
     copyTo: () =>
       Promise.reject(
         new StoreError('unwritable', 'a database in PostgreSQL is copied by its own tools: use pg_dump'),

@@ -3,11 +3,11 @@
 
 import type { LogRecord, RecordReader } from '../contract/log.ts';
 import { outOfOrderMs } from '../contract/request-walk.ts';
-import { connect } from './connection.ts';
-import { toStoreFailure } from './errors.ts';
-import { createReadPool, type Rows } from './read-pool.ts';
+import { connect } from './server/connection.ts';
+import { toStoreFailure } from './server/errors.ts';
+import { createReadPool, type Rows } from './server/read-pool.ts';
 import { numberAfter } from './request-lists.ts';
-import { requireSchema } from './schema.ts';
+import { requireSchema } from './server/schema.ts';
 
 /** Rejects with a StoreError. */
 export async function openPostgresRecords(url: string): Promise<RecordReader> {

@@ -12,7 +12,7 @@ import type {
   WaitingPage,
 } from '../contract/store.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
-import type { Rows } from './read-pool.ts';
+import type { Rows } from './server/read-pool.ts';
 
 /** The walk of a list: of one agent, of one status, or of all. */
 const walks = {

@@ -11,24 +11,21 @@ import {
   requestRowOf,
   type StoredRequestColumns,
 } from '../sqlite/rows.ts';
+import { type Asking, duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { requestWrites } from './event-writes.ts';
-import type { ReadPool } from './read-pool.ts';
 import { findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
+import type { ReadPool } from './server/read-pool.ts';
 
 const isPending = `${statusNow} = 'pending'`;
 
-export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue): RequestStore {
+export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue, asking: Asking): RequestStore {
   const one = async (condition: string, values: readonly unknown[]) => {
     const [columns] = await rows<StoredRequestColumns>(`SELECT * FROM requests WHERE ${condition}`, values);
     return columns === undefined ? null : requestRowOf(columns);
   };
   return {
-    async append(row, limits, entries = []) {
-      const word = await queue.append({ row, limits, entries });
-      if (word === 'duplicate-id') throw duplicateId(row.id);
-      return word;
-    },
+    append: (row, limits, entries = []) => asking.append(row, limits, entries),
     find: (id) => one('id = $1', [id]),
     findByIdempotencyKey: ({ agentId, key, nowMs }) =>
       one(
@@ -43,7 +40,11 @@ export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue): 
       );
       return open?.count ?? 0;
     },
-    history: (id) => snapshot((read) => findHistory(read, id)),
+    async history(id) {
+      const history = await snapshot((read) => findHistory(read, id));
+      await queue.settle();
+      return history;
+    },
     async events(id): Promise<readonly RequestEvent[]> {
       const text = 'SELECT * FROM request_events WHERE request_id = $1 ORDER BY sequence';
       return (await rows<EventColumns>(text, [id])).map(requestEvent);
@@ -66,9 +67,4 @@ export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue): 
       return (await rows<RefusalColumns>(text, [agentId, countMax])).map(refusalRecord);
     },
   };
-}
-
-/** Ids are made here and never taken from a client, so this is a mistake of ours. */
-function duplicateId(id: string): Error {
-  return new Error(`the id \`${id}\` is in use`);
 }

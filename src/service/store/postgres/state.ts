@@ -3,7 +3,7 @@
 
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
 import { tampered } from '../contract/store-error.ts';
-import type { ReadPool, Rows } from './read-pool.ts';
+import type { ReadPool, Rows } from './server/read-pool.ts';
 
 /** Enough to see what happened. */
 const differencesMax = 20;
@@ -41,7 +41,7 @@ async function entryDifferences(rows: Rows): Promise<readonly StateDifference[]>
   const entries = await rows<Found>(
     `SELECT json_build_array(definition, request_id)::text AS row
      FROM meter_entries LEFT JOIN requests ON requests.id = request_id
-     WHERE granted_ms IS DISTINCT FROM coalesce(now_decided_ms, decided_ms)
+     WHERE NOT is_gone AND granted_ms IS DISTINCT FROM coalesce(now_decided_ms, decided_ms)
        AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE purpose = 'pruned') LIMIT ${differencesMax}`,
   );
   const message = 'it is not what the record of its request says';

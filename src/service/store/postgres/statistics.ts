@@ -12,13 +12,17 @@ import type {
   WaitEnd,
 } from '../contract/statistics.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { ReadPool } from './read-pool.ts';
+import type { ReadPool } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
+
+/** What a process writes that does not serve. */
+const noSlot = -1;
 
 export function statisticsStore(
   { rows, snapshot }: ReadPool,
-  queue: Pick<CommitQueue, 'write'>,
+  queue: Pick<CommitQueue, 'write' | 'fence'>,
 ): StatisticsStore {
+  const ownSlot = () => queue.fence.slot ?? noSlot;
   const number = async (text: string, values: readonly unknown[] = []) =>
     (await rows<{ readonly found: number | null }>(text, values))[0]?.found ?? 0;
   // A person's approval leaves the request as it was; what the policies make of it is an event of its own.
@@ -26,24 +30,31 @@ export function statisticsStore(
     rows<WaitEnd>(
       `SELECT event.at_ms AS "atMs", event.status, requests.created_ms AS "createdAtMs"
        FROM request_events AS event LEFT JOIN requests ON requests.id = event.request_id
-       WHERE event.sequence > $1 AND event.sequence <= $2 AND event.what IN ('rejected', 'decided', 'expired')
+       WHERE event.sequence > $1 AND event.sequence <= $2 AND coalesce(event.slot, ${noSlot}) = $3 AND event.what IN ('rejected', 'decided', 'expired')
          AND event.status IN ('approved', 'rejected', 'expired') ORDER BY event.sequence`,
-      [after, upTo],
+      [after, upTo, ownSlot()],
     );
   return {
     async mark() {
       const [mark] = await rows<StatisticsMark>(
-        `SELECT through_ms AS "throughMs", after_sequence AS "afterSequence", since_ms AS "sinceMs"
-         FROM statistics_mark`,
+        `SELECT through_ms AS "throughMs", after_sequence AS "afterSequence",
+           (SELECT min(since_ms) FROM statistics_mark) AS "sinceMs"
+         FROM statistics_mark WHERE slot = $1`,
+        [ownSlot()],
       );
       return mark ?? null;
     },
-    cells: ({ spanMs, fromMs, untilMs, after, countMax }) =>
+    cells: ({ spanMs, fromMs, untilMs, after, countMax, isOwn = false }) =>
       rows<StatisticsCell>(
-        `SELECT at_ms AS "atMs", span_ms AS "spanMs", cell_json AS json FROM statistics
+        `SELECT at_ms AS "atMs", span_ms AS "spanMs", string_agg(cell_json, E'\\n' ORDER BY slot) AS json
+         FROM statistics
          WHERE at_ms >= $1 AND at_ms < $2 AND (at_ms, span_ms) > ($3, $4) AND ($5::int8 IS NULL OR span_ms = $5)
-         ORDER BY at_ms, span_ms LIMIT $6`,
-        [fromMs, untilMs, after?.atMs ?? fromMs, after?.spanMs ?? 0, spanMs, countMax],
+           AND ($7::int4 IS NULL OR slot = $7)
+         GROUP BY at_ms, span_ms ORDER BY at_ms, span_ms LIMIT $6`,
+        [
+          ...[fromMs, untilMs, after?.atMs ?? fromMs, after?.spanMs ?? 0, spanMs, countMax],
+          isOwn ? ownSlot() : null,
+        ],
       ),
     hits: () =>
       snapshot(async (read) => ({
@@ -58,12 +69,13 @@ export function statisticsStore(
     async counted(range) {
       const records = await rows<CountedRecord>(
         `SELECT 'request' AS kind, created_ms AS "atMs", record_json AS "recordJson" FROM requests
-         WHERE sequence > $1 AND sequence <= $2`,
-        [range.after, range.upTo],
+         WHERE sequence > $1 AND sequence <= $2 AND coalesce(slot, ${noSlot}) = $3`,
+        [range.after, range.upTo, ownSlot()],
       );
       const refusals = await rows<CountedRecord>(
-        `SELECT 'refusal' AS kind, at_ms AS "atMs" FROM refusals WHERE sequence > $1 AND sequence <= $2`,
-        [range.after, range.upTo],
+        `SELECT 'refusal' AS kind, at_ms AS "atMs" FROM refusals
+         WHERE sequence > $1 AND sequence <= $2 AND coalesce(slot, ${noSlot}) = $3`,
+        [range.after, range.upTo, ownSlot()],
       );
       const ends = await waitEnds(range);
       return [...records, ...refusals, ...ends.map((end) => ({ kind: 'end' as const, ...end }))];
@@ -85,16 +97,17 @@ const lastOfEach = ['requests', 'refusals', 'changes', 'request_events']
   .join(' UNION ALL ');
 
 function changeStatistics({ puts, removed, hits, shadowChanges, mark }: StatisticsChange): Work<void> {
-  return async ({ rows }) => {
+  return async ({ rows, slot: ownSlot }) => {
+    const slot = ownSlot ?? noSlot;
     if (removed !== null)
-      await rows('DELETE FROM statistics WHERE span_ms = $1 AND at_ms >= $2 AND at_ms < $3', [
-        ...[removed.spanMs, removed.fromMs, removed.untilMs],
+      await rows('DELETE FROM statistics WHERE span_ms = $1 AND at_ms >= $2 AND at_ms < $3 AND slot = $4', [
+        ...[removed.spanMs, removed.fromMs, removed.untilMs, slot],
       ]);
     for (const { atMs, spanMs, json } of puts)
       await rows(
-        `INSERT INTO statistics (at_ms, span_ms, cell_json) VALUES ($1, $2, $3)
-         ON CONFLICT (at_ms, span_ms) DO UPDATE SET cell_json = excluded.cell_json`,
-        [atMs, spanMs, json],
+        `INSERT INTO statistics (at_ms, span_ms, cell_json, slot) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (at_ms, span_ms, slot) DO UPDATE SET cell_json = excluded.cell_json`,
+        [atMs, spanMs, json, slot],
       );
     for (const { rule, decided, met, lastAtMs } of hits)
       await rows(
@@ -111,9 +124,9 @@ function changeStatistics({ puts, removed, hits, shadowChanges, mark }: Statisti
       );
     if (mark !== null)
       await rows(
-        `INSERT INTO statistics_mark VALUES (1, $1, $2, $3) ON CONFLICT (id)
+        `INSERT INTO statistics_mark VALUES ($4, $1, $2, $3) ON CONFLICT (slot)
          DO UPDATE SET through_ms = $1, after_sequence = $2, since_ms = $3`,
-        [mark.throughMs, mark.afterSequence, mark.sinceMs],
+        [mark.throughMs, mark.afterSequence, mark.sinceMs, slot],
       );
   };
 }

@@ -5,8 +5,8 @@
 import { type CanonicalValue, canonicalJson } from '../contract/canonical-json.ts';
 import { type ChainEntry, type Link, linkHash, type RecordKind } from '../contract/chain.ts';
 import type { NonceUse } from '../contract/records.ts';
-import type { Connection } from './connection.ts';
 import type { Fence } from './fence.ts';
+import type { Connection } from './server/connection.ts';
 
 /** What a write does, and what it answers. */
 export type Work<T> = (transaction: Transaction) => Promise<T>;
@@ -33,6 +33,10 @@ export interface Transaction {
   /** A record at the end of the chain; false where its id is in use, and then nothing of it is stored. */
   append(kind: RecordKind, columns: Columns): Promise<boolean>;
   recordChange(change: Change): Promise<void>;
+  /** The number of the last record, those of this write included. */
+  lastSequence(): number;
+  /** Of the process; null where it does not serve. */
+  readonly slot: number | null;
 }
 
 const tables = {
@@ -62,8 +66,8 @@ export async function inTransaction<T>(
       ...[fence.slot, fence.epoch, fence.batch],
     ]);
     if (begin === undefined) throw new Error('the chain has an end');
-    const { transaction, end } = createTransaction(rows, begin, actor);
-    await insertNonces(rows, nonces);
+    const { transaction, end } = createTransaction(rows, begin, { actor, slot: fence.slot });
+    await insertNonces(rows, nonces, fence.instance);
     const value = await work(transaction);
     const { sequence, hash } = end();
     await rows('UPDATE chain_end SET sequence = $1, hash = $2 WHERE id = 1', [sequence, hash]);
@@ -76,17 +80,30 @@ export async function inTransaction<T>(
   }
 }
 
-async function insertNonces(rows: Transaction['rows'], nonces: readonly NonceUse[]): Promise<void> {
+async function insertNonces(
+  rows: Transaction['rows'],
+  nonces: readonly NonceUse[],
+  owner: string,
+): Promise<void> {
   const latest = nonces.at(-1);
   if (latest === undefined) return;
-  await rows('INSERT INTO nonces SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[])', [
-    ...[nonces.map((use) => use.keptUntilMs), nonces.map((use) => use.usedAtMs)],
-    nonces.map((use) => use.nonce),
-  ]);
+  await rows(
+    `INSERT INTO nonces (kept_until_ms, used_ms, nonce, owner)
+     SELECT kept_until, used, nonce, $4 FROM unnest($1::int8[], $2::int8[], $3::text[]) AS n(kept_until, used, nonce)
+     ON CONFLICT DO NOTHING`,
+    [
+      ...[nonces.map((use) => use.keptUntilMs), nonces.map((use) => use.usedAtMs)],
+      ...[nonces.map((use) => use.nonce), owner],
+    ],
+  );
   await rows('DELETE FROM nonces WHERE kept_until_ms < $1', [latest.usedAtMs]);
 }
 
-function createTransaction(rows: Transaction['rows'], begin: Link, actor: string) {
+function createTransaction(
+  rows: Transaction['rows'],
+  begin: Link,
+  { actor, slot }: { readonly actor: string; readonly slot: number | null },
+) {
   let end = begin;
   const insert = async (table: string, columns: Columns, onConflict = ''): Promise<number> => {
     const names = Object.keys(columns);
@@ -99,7 +116,8 @@ function createTransaction(rows: Transaction['rows'], begin: Link, actor: string
     // Columns of records hold texts, numbers and nulls.
     const hash = linkHash(end.hash, { ...columns, kind, sequence } as ChainEntry);
     const onConflict = 'id' in columns ? 'ON CONFLICT (id) DO NOTHING' : '';
-    if ((await insert(tables[kind], { ...columns, sequence, hash }, onConflict)) === 0) return false;
+    const by = kind === 'change' ? {} : { slot };
+    if ((await insert(tables[kind], { ...columns, ...by, sequence, hash }, onConflict)) === 0) return false;
     end = { sequence, hash };
     return true;
   };
@@ -108,5 +126,7 @@ function createTransaction(rows: Transaction['rows'], begin: Link, actor: string
     const columns = { at_ms: atMs, who, what, subject, before_json: text(before), after_json: text(after) };
     await append('change', columns);
   };
-  return { transaction: { rows, insert, append, recordChange }, end: () => end };
+  const lastSequence = () => end.sequence;
+  const transaction: Transaction = { rows, insert, append, recordChange, lastSequence, slot };
+  return { transaction, end: () => end };
 }

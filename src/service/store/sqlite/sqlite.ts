@@ -110,6 +110,8 @@ async function openWithWriter(
       async serve() {
         lock ??= lockForServing(path);
       },
+      replicas: null,
+      settle: async () => 'settled',
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
       queueDepth: queue.depth,
@@ -210,6 +212,11 @@ function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore
     onUncertain() {
       // The thread that writes says of each write whether it is stored.
     },
+    onMoved() {
+      // Nobody else enters anything.
+    },
+    catchUp: async () => undefined,
+    position: () => null,
     spend(_places, work) {
       const made = work();
       return made === null ? Promise.resolve('nothing') : append(made.row, made.limits, made.entries);

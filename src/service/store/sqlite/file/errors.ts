@@ -40,6 +40,7 @@ type ReportedCode = Exclude<
   | 'already-served'
   | 'overloaded'
   | 'writer-died'
+  | 'not-ready'
   | 'fenced'
   | 'unreachable'
   | 'uncertain'

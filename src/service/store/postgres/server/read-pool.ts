@@ -2,7 +2,7 @@
 // and one that has no answer within a time is given up.
 
 import pg from 'pg';
-import { StoreError } from '../contract/store-error.ts';
+import { StoreError } from '../../contract/store-error.ts';
 import { answerMaxMs, clientConfig } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
 

@@ -1,24 +1,36 @@
 -- The tables of a store in PostgreSQL, and the one statement that stores a batch of requests. Times are milliseconds since
 -- 1970-01-01T00:00Z; columns that end in `_json` hold JSON; texts compare by their bytes.
 
+-- The active policy set and the number of its activation; no set before the first.
 CREATE TABLE control (
   id int2 PRIMARY KEY CHECK (id = 1),
-  schema_version int4 NOT NULL
+  schema_version int4 NOT NULL,
+  policy_epoch int8 NOT NULL,
+  policy_digest text COLLATE "C"
 );
 
-INSERT INTO control VALUES (1, 1);
+INSERT INTO control VALUES (1, 2, 0, NULL);
 
--- Who serves. A process that claims the slot raises its epoch, and nothing is stored under an earlier one. Each batch
--- counts, so that after a broken connection the row says whether the last one was stored.
+-- The sets that are active or were, for replicas that have not read them from a directory.
+CREATE TABLE policy_sets (
+  digest text COLLATE "C" PRIMARY KEY,
+  files_json text NOT NULL
+);
+
+-- Who serves, a slot each. A process that claims a slot raises its epoch, and nothing is stored under an earlier one. Each
+-- batch counts, so that after a broken connection the row says whether the last one was stored. `wants` is the digest of the
+-- set that the process has read, `is_ready` whether it can decide by the active one.
 CREATE TABLE replicas (
   slot int2 PRIMARY KEY,
   epoch int8 NOT NULL,
   batch int8 NOT NULL,
   instance text COLLATE "C",
-  seen_at timestamptz NOT NULL
+  seen_at timestamptz NOT NULL,
+  wants text COLLATE "C",
+  is_ready bool NOT NULL
 ) WITH (fillfactor = 10);
 
-INSERT INTO replicas VALUES (0, 0, 0, NULL, '-infinity');
+INSERT INTO replicas SELECT slot, 0, 0, NULL, '-infinity', NULL, false FROM generate_series(0, 63) AS slot;
 
 -- The last record. Its row is locked by each write, so that no two give out the same number, and so that what a write looks
 -- for cannot change before it commits.
@@ -60,7 +72,7 @@ CREATE TABLE keys (
 
 CREATE INDEX keys_by_agent ON keys (agent_id, created_ms);
 
--- What never changes of a request, and how it stands since its last event: null until there is one.
+-- What never changes of a request, the process that has recorded it (here and below no part of the record), and how it stands since its last event: null until there is one.
 CREATE TABLE requests (
   sequence int8 PRIMARY KEY,
   id text COLLATE "C" NOT NULL UNIQUE,
@@ -76,6 +88,7 @@ CREATE TABLE requests (
   idempotency_until_ms int8,
   record_json text NOT NULL,
   hash text NOT NULL,
+  slot int2,
   now_status text,
   now_decided_ms int8,
   now_expires_ms int8
@@ -105,7 +118,8 @@ CREATE TABLE refusals (
   detail text NOT NULL,
   client_address text NOT NULL,
   body_digest text,
-  hash text NOT NULL
+  hash text NOT NULL,
+  slot int2
 );
 
 CREATE INDEX refusals_by_agent ON refusals (agent_id, sequence);
@@ -131,7 +145,8 @@ CREATE TABLE request_events (
   decided_ms int8,
   expires_ms int8 NOT NULL,
   detail_json text,
-  hash text NOT NULL
+  hash text NOT NULL,
+  slot int2
 );
 
 CREATE INDEX request_events_by_request ON request_events (request_id, sequence);
@@ -147,10 +162,12 @@ CREATE TABLE checkpoints (
   PRIMARY KEY (purpose, sequence, at_ms)
 );
 
+-- `owner` is the process that has accepted the signature: a nonce is good once, whichever process it comes to.
 CREATE TABLE nonces (
+  nonce text COLLATE "C" PRIMARY KEY,
+  owner text COLLATE "C" NOT NULL,
   kept_until_ms int8 NOT NULL,
-  used_ms int8 NOT NULL,
-  nonce text COLLATE "C" NOT NULL
+  used_ms int8 NOT NULL
 );
 
 CREATE INDEX nonces_by_end ON nonces (kept_until_ms);
@@ -188,7 +205,9 @@ CREATE TABLE document_kinds (
   generation int8 NOT NULL
 );
 
--- `granted_ms` is null while the request is pending.
+-- `granted_ms` is null while the request is pending. `version` is the number of the record that has put the entry as it
+-- stands, and `slot` the process that has it in memory so; null where each has yet to hear of it. One that is gone counts no
+-- more; its time is that of its grant, or else of its end.
 CREATE TABLE meter_entries (
   definition text COLLATE "C" NOT NULL,
   request_id text COLLATE "C" NOT NULL,
@@ -196,11 +215,15 @@ CREATE TABLE meter_entries (
   granted_ms int8,
   is_certain bool NOT NULL,
   value text,
-  PRIMARY KEY (definition, request_id)
+  version int8 NOT NULL,
+  slot int2,
+  is_gone bool NOT NULL DEFAULT false,
+  PRIMARY KEY (request_id, definition)
 );
 
 CREATE INDEX meter_entries_by_time ON meter_entries (definition, granted_ms, request_id);
-CREATE INDEX meter_entries_by_request ON meter_entries (request_id);
+CREATE INDEX meter_entries_by_key ON meter_entries (definition, meter_key, version);
+CREATE INDEX meter_entries_by_version ON meter_entries (version);
 
 -- `is_whole`: what was pending when the meter was new has entered it too.
 CREATE TABLE meters (
@@ -209,11 +232,13 @@ CREATE TABLE meters (
   is_whole bool NOT NULL
 );
 
+-- Each process counts what it records itself; -1 where it does not serve.
 CREATE TABLE statistics (
   at_ms int8 NOT NULL,
   span_ms int8 NOT NULL,
+  slot int2 NOT NULL,
   cell_json text NOT NULL,
-  PRIMARY KEY (at_ms, span_ms)
+  PRIMARY KEY (at_ms, span_ms, slot)
 );
 
 CREATE TABLE rule_hits (
@@ -232,7 +257,7 @@ CREATE TABLE shadow_changes (
 );
 
 CREATE TABLE statistics_mark (
-  id int2 PRIMARY KEY CHECK (id = 1),
+  slot int2 PRIMARY KEY,
   through_ms int8 NOT NULL,
   after_sequence int8 NOT NULL,
   since_ms int8 NOT NULL
@@ -258,6 +283,8 @@ END $$;
 -- requests together of which one could be the reason to refuse the other.
 CREATE FUNCTION writ_append(
   p_slot int2, p_epoch int8, p_batch int8, p_switch_kind text,
+  -- Who accepts nonces here; up to which record this process knows where meters stand.
+  p_owner text, p_seen int8,
   -- Of each nonce.
   n_kept_until int8[], n_used int8[], n_nonce text[],
   -- Of each request; `before` and `after` are its canonical JSON around the number of its record.
@@ -266,25 +293,46 @@ CREATE FUNCTION writ_append(
   r_key text[], r_digest text[], r_until int8[], r_record text[], r_before text[], r_after text[],
   r_open_max int8[],
   -- What its decision rests on; no agent's version where that is not judged.
-  b_agent text[], b_version int8[], b_key_end int8[], b_switches int8[],
+  b_agent text[], b_version int8[], b_key_end int8[], b_switches int8[], b_policies text[], b_nonce text[],
   -- Of each document that a decision rests on: whose decision.
   d_request int4[], d_kind text[], d_id text[], d_version int8[],
   -- Of each entry of a meter: whose entry.
-  e_request int4[], e_definition text[], e_key text[], e_certain bool[], e_value text[]
-) RETURNS text[] LANGUAGE plpgsql AS $$
+  e_request int4[], e_definition text[], e_key text[], e_certain bool[], e_value text[],
+  -- Of each meter that a decision has read or enters: whose decision.
+  m_request int4[], m_definition text[], m_key text[],
+  -- A word for each request; the numbers of the record before the batch, and of its last.
+  OUT results text[], OUT first_sequence int8, OUT last_sequence int8
+) LANGUAGE plpgsql AS $$
 DECLARE
   last chain_end := writ_begin(p_slot, p_epoch, p_batch);
-  results text[];
   hashes text[] := array_fill(NULL::text, ARRAY[cardinality(r_id)]);
   numbers int8[] := array_fill(NULL::int8, ARRAY[cardinality(r_id)]);
   -- After the lock, so that what was changed while this waited is seen.
   switches int8 := coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0);
+  active text := (SELECT policy_digest FROM control);
+  -- Requests that were decided before another process has entered one of their meters.
+  moved int4[] := '{}';
 BEGIN
+  first_sequence := last.sequence;
   IF cardinality(n_nonce) > 0 THEN
-    INSERT INTO nonces SELECT * FROM unnest(n_kept_until, n_used, n_nonce);
+    INSERT INTO nonces (kept_until_ms, used_ms, nonce, owner)
+      SELECT n.kept_until, n.used, n.nonce, p_owner
+      FROM unnest(n_kept_until, n_used, n_nonce) AS n(kept_until, used, nonce) ON CONFLICT DO NOTHING;
     DELETE FROM nonces WHERE kept_until_ms < n_used[cardinality(n_used)];
   END IF;
+  IF p_seen IS NOT NULL AND cardinality(m_request) > 0 THEN
+    moved := ARRAY(
+      SELECT m.request FROM unnest(m_request, m_definition, m_key) AS m(request, definition, key)
+      WHERE EXISTS (
+        SELECT 1 FROM meter_entries AS entry
+        WHERE entry.definition = m.definition AND entry.meter_key = m.key AND entry.version > p_seen
+          AND entry.slot IS DISTINCT FROM p_slot));
+  END IF;
   SELECT array_agg(CASE
+      WHEN r.b_nonce IS NOT NULL
+        AND EXISTS (SELECT 1 FROM nonces WHERE nonces.nonce = r.b_nonce AND nonces.owner <> p_owner)
+      THEN 'nonce-used'
+      WHEN active IS NOT NULL AND r.b_policies <> active THEN 'policies-changed'
       WHEN r.b_version IS NOT NULL AND (
         r.b_version = 0 OR r.b_switches <> switches OR r.created >= r.b_key_end
         OR NOT EXISTS (SELECT 1 FROM agents WHERE agents.id = r.b_agent AND agents.version = r.b_version)
@@ -302,11 +350,27 @@ BEGIN
           AND requests.agent_id = r.agent AND coalesce(now_expires_ms, expires_ms) > r.created
       ) THEN 'too-many-open'
       WHEN EXISTS (SELECT 1 FROM requests WHERE requests.id = r.id) THEN 'duplicate-id'
+      WHEN r.at = ANY (moved) THEN 'meters-moved'
       ELSE 'stored'
     END ORDER BY r.at)
   INTO results
-  FROM unnest(r_id, r_agent, r_status, r_created, r_key, r_open_max, b_agent, b_version, b_key_end, b_switches)
-    WITH ORDINALITY AS r(id, agent, status, created, key, open_max, b_agent, b_version, b_key_end, b_switches, at);
+  FROM unnest(r_id, r_agent, r_status, r_created, r_key, r_open_max, b_agent, b_version, b_key_end, b_switches,
+      b_policies, b_nonce)
+    WITH ORDINALITY AS r(id, agent, status, created, key, open_max, b_agent, b_version, b_key_end, b_switches,
+      b_policies, b_nonce, at);
+  -- One that was decided on what an earlier one has entered falls with it.
+  IF cardinality(e_request) > 0 AND NOT 'stored' = ALL (results) THEN
+    FOR i IN 2..cardinality(r_id) LOOP
+      IF results[i] = 'stored' AND EXISTS (
+        SELECT 1 FROM unnest(e_request, e_definition, e_key) AS e(request, definition, key)
+        JOIN unnest(m_request, m_definition, m_key) AS m(request, definition, key)
+          ON m.definition = e.definition AND m.key = e.key
+        WHERE m.request = i AND e.request < i AND results[e.request] <> 'stored')
+      THEN
+        results[i] := 'meters-moved';
+      END IF;
+    END LOOP;
+  END IF;
   FOR i IN 1..cardinality(r_id) LOOP
     CONTINUE WHEN results[i] <> 'stored';
     last.sequence := last.sequence + 1;
@@ -316,15 +380,15 @@ BEGIN
     hashes[i] := last.hash;
   END LOOP;
   INSERT INTO requests (sequence, hash, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
-      idempotency_key, idempotency_digest, idempotency_until_ms, record_json)
-    SELECT * FROM unnest(numbers, hashes, r_id, r_agent, r_action, r_outcome, r_status, r_created, r_decided, r_expires,
+      idempotency_key, idempotency_digest, idempotency_until_ms, record_json, slot)
+    SELECT *, p_slot FROM unnest(numbers, hashes, r_id, r_agent, r_action, r_outcome, r_status, r_created, r_decided, r_expires,
       r_key, r_digest, r_until, r_record) AS r(number) WHERE number IS NOT NULL;
   IF cardinality(e_request) > 0 THEN
-    INSERT INTO meter_entries
-      SELECT e.definition, r_id[e.request], e.key, r_decided[e.request], e.certain, e.value
+    INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, version, slot)
+      SELECT e.definition, r_id[e.request], e.key, r_decided[e.request], e.certain, e.value, numbers[e.request], p_slot
       FROM unnest(e_request, e_definition, e_key, e_certain, e_value) AS e(request, definition, key, certain, value)
       WHERE results[e.request] = 'stored' ON CONFLICT DO NOTHING;
   END IF;
   UPDATE chain_end SET sequence = last.sequence, hash = last.hash WHERE id = 1;
-  RETURN results;
+  last_sequence := last.sequence;
 END $$;

@@ -2,12 +2,12 @@
 // made, is refused before anything in it is changed.
 
 import { readFileSync } from 'node:fs';
-import { masterKeyCheck, masterKeyMismatch, masterKeySetting, readKeyOf } from '../contract/master-key.ts';
-import { StoreError } from '../contract/store-error.ts';
+import { masterKeyCheck, masterKeyMismatch, masterKeySetting, readKeyOf } from '../../contract/master-key.ts';
+import { StoreError } from '../../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 
 /** The version that the schema gives itself. */
-const latest = 1;
+const latest = 2;
 
 /** Two processes that find the same empty database make its tables one after the other. */
 const makingLock = 0x57524954;
@@ -47,6 +47,11 @@ async function schemaVersion(connection: Connection): Promise<number> {
     throw new StoreError(
       'newer-database',
       `the database was made by a later version of Writ (schema ${version}, this one knows ${latest}): run that version`,
+    );
+  if (version < latest)
+    throw new StoreError(
+      'older-database',
+      `the database was made by an earlier version of Writ (schema ${version}, this one makes ${latest}): name an empty one`,
     );
   return version;
 }

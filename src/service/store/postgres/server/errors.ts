@@ -1,7 +1,7 @@
 // What PostgreSQL and the network report into a StoreError with a sentence for the operator. INVARIANT: a write whose end is
 // not known is never reported as one that was not stored.
 
-import { StoreError, type StoreErrorCode } from '../contract/store-error.ts';
+import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
 
 type ReportedCode = Extract<
   StoreErrorCode,
@@ -51,6 +51,12 @@ export function unreachable(cause: unknown): StoreError {
 
 export function fenced(): StoreError {
   return new StoreError('fenced', messages.fenced);
+}
+
+/** The set that decided is not the active one, and this process has not got that. */
+export function otherPolicies(): StoreError {
+  const message = 'another policy set is active, and this replica cannot decide by it yet: see /readyz';
+  return new StoreError('not-ready', message);
 }
 
 /** The connection broke, or was given up, after a write had been sent and before its end was heard of. */

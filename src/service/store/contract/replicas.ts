@@ -1,0 +1,44 @@
+// What the processes that serve one store agree on: which policy set decides. INVARIANT: at any place of the chain one set is
+// active, and no decision of another one is stored behind the record of its activation.
+
+export interface Replica {
+  readonly slot: number;
+  /** The set that stands in its policy directory; null before it has said so. */
+  readonly wants: string | null;
+  /** Whether it can decide by the active set. */
+  readonly isReady: boolean;
+}
+
+/** All of one moment. */
+export interface ReplicasNow {
+  /** Grows with each activation; 0 before the first. */
+  readonly epoch: number;
+  /** Digest of the active set; null before the first activation. */
+  readonly active: string | null;
+  /** Those that serve, by slot. */
+  readonly replicas: readonly Replica[];
+}
+
+/** A set as it is kept for replicas that have not read it from a directory. */
+export interface StoredPolicies {
+  readonly digest: string;
+  /** JSON; the store does not look into it. */
+  readonly filesJson: string;
+}
+
+export interface ReplicaStore {
+  now(): Promise<ReplicasNow>;
+  /** This process's own word. */
+  tell(word: Pick<Replica, 'wants' | 'isReady'>): Promise<void>;
+  /**
+   * Makes the set the active one, with a record of it, where none is active yet, or all that serve want it, and `epoch` is still
+   * the number of the activation before. Yields whether it is active now.
+   */
+  activate(
+    set: StoredPolicies,
+    activation: { readonly epoch: number; readonly atMs: number },
+  ): Promise<boolean>;
+  find(digest: string): Promise<StoredPolicies | null>;
+  /** The listener is asked to look again where a decision was by another set than the active one; yields whether it has that. */
+  onOtherPolicies(listener: () => Promise<boolean>): void;
+}

@@ -1,0 +1,77 @@
+// Requests to the queue of commits: those that rest on nothing but themselves, and those that are decided on meters. Where one
+// was decided by another policy set than the active one, this process looks again before the caller does.
+
+import type { MeterEntryRow, MeterPlace, Spending } from '../contract/metering.ts';
+import type { RequestRow } from '../contract/records.ts';
+import type { AppendLimits, AppendResult } from '../contract/store.ts';
+import { type NewRequest, type PreparedRequest, prepareRequest } from './append.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { RequestWord, WaitingRequest } from './request-batch.ts';
+import { otherPolicies, toStoreFailure } from './server/errors.ts';
+
+export interface Asking {
+  append(row: RequestRow, limits: AppendLimits, entries: readonly MeterEntryRow[]): Promise<AppendResult>;
+  spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
+  /** The listener is asked to take in the active policies, and yields whether it has them. */
+  onOtherPolicies(listener: () => Promise<boolean>): void;
+}
+
+export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
+  let lookAgain = async (): Promise<boolean> => false;
+
+  const send = (request: Pick<WaitingRequest, 'places' | 'make' | 'takeBack'>) =>
+    new Promise<RequestWord>((resolve, reject) => queue.ask({ ...request, resolve, reject }));
+
+  async function checked(word: RequestWord): Promise<AppendResult | 'nothing' | 'duplicate-id'> {
+    if (word !== 'policies-changed') return word;
+    if (!(await lookAgain())) throw otherPolicies();
+    return 'basis-changed';
+  }
+
+  async function append(request: NewRequest): Promise<AppendResult> {
+    const prepared = preparedOrThrow(request);
+    const word = await checked(await send({ places: [], make: () => prepared, takeBack: doNothing }));
+    if (word === 'nothing') throw new Error('a request that is made has an answer');
+    if (word === 'duplicate-id') throw duplicateId(request.row.id);
+    return word;
+  }
+
+  return {
+    append: (row, limits, entries) => append({ row, limits, entries, places: [] }),
+    async spend(places, work) {
+      if (places.length === 0) {
+        const made = work();
+        return made === null ? 'nothing' : await append({ ...made, places });
+      }
+      const made: Spending[] = [];
+      const make = (): PreparedRequest | null => {
+        const spending = work();
+        if (spending !== null) made.push(spending);
+        return spending === null ? null : preparedOrThrow({ ...spending, places });
+      };
+      const word = await checked(await send({ places, make, takeBack: () => made.at(-1)?.takeBack() }));
+      if (word === 'duplicate-id') throw duplicateId(made.at(-1)?.row.id ?? '');
+      return word;
+    },
+    onOtherPolicies(listener) {
+      lookAgain = listener;
+    },
+  };
+}
+
+function preparedOrThrow(request: NewRequest): PreparedRequest {
+  try {
+    return prepareRequest(request);
+  } catch (error) {
+    throw toStoreFailure(error);
+  }
+}
+
+function doNothing(): void {
+  // It has entered nothing.
+}
+
+/** Ids are made here and never taken from a client, so this is a mistake of ours. */
+export function duplicateId(id: string): Error {
+  return new Error(`the id \`${id}\` is in use`);
+}

@@ -1,0 +1,86 @@
+// The processes that serve, and the policy set that all of them decide by. INVARIANT: a set becomes active in one transaction at
+// the end of the chain, with its record: the first one at once, each later one where all that serve want it.
+
+import type { Replica, ReplicaStore, ReplicasNow, StoredPolicies } from '../contract/replicas.ts';
+import type { Asking } from './asking.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import { goneAfterSeconds } from './fence.ts';
+import type { ReadPool } from './server/read-pool.ts';
+import type { Work } from './transaction.ts';
+
+const isServing = `instance IS NOT NULL AND seen_at >= clock_timestamp() - interval '${goneAfterSeconds} s'`;
+
+export function replicaStore(
+  { rows }: ReadPool,
+  queue: CommitQueue,
+  { onOtherPolicies }: Pick<Asking, 'onOtherPolicies'>,
+): ReplicaStore {
+  return {
+    async now() {
+      const found = await rows<ReplicasNow & Replica>(
+        `SELECT policy_epoch AS epoch, policy_digest AS active, slot, wants, is_ready AS "isReady"
+         FROM control LEFT JOIN replicas ON ${isServing} ORDER BY slot`,
+      );
+      const [{ epoch, active } = { epoch: 0, active: null }] = found;
+      const replicas = found.filter(({ slot }) => slot !== null);
+      return {
+        epoch,
+        active,
+        replicas: replicas.map(({ slot, wants, isReady }) => ({ slot, wants, isReady })),
+      };
+    },
+    tell: ({ wants, isReady }) =>
+      queue.write(async (transaction) => {
+        await transaction.rows('UPDATE replicas SET wants = $2, is_ready = $3 WHERE slot = $1', [
+          ...[transaction.slot, wants, isReady],
+        ]);
+      }),
+    activate: (set, activation) => queue.write(activate(set, activation)),
+    async find(digest) {
+      const text = 'SELECT digest, files_json AS "filesJson" FROM policy_sets WHERE digest = $1';
+      return (await rows<StoredPolicies>(text, [digest]))[0] ?? null;
+    },
+    onOtherPolicies,
+  };
+}
+
+function activate(
+  { digest, filesJson }: StoredPolicies,
+  { epoch, atMs }: { readonly epoch: number; readonly atMs: number },
+): Work<boolean> {
+  return async ({ rows, recordChange }) => {
+    const [present] = await rows<{
+      readonly epoch: number;
+      readonly before: string | null;
+      readonly others: number;
+    }>(
+      `SELECT policy_epoch AS epoch, policy_digest AS before,
+         (SELECT count(*) FROM replicas WHERE ${isServing} AND wants IS DISTINCT FROM $1) AS others
+       FROM control FOR UPDATE`,
+      [digest],
+    );
+    if (present === undefined || present.before === digest) return present !== undefined;
+    const isAgreed = present.before === null || present.others === 0;
+    if (present.epoch !== epoch || !isAgreed) return false;
+    await rows('INSERT INTO policy_sets VALUES ($1, $2) ON CONFLICT DO NOTHING', [digest, filesJson]);
+    await rows('UPDATE control SET policy_epoch = policy_epoch + 1, policy_digest = $1', [digest]);
+    await recordChange({
+      atMs,
+      what: 'policies-activated',
+      subject: '',
+      before: present.before === null ? null : { digest: present.before },
+      after: { digest, epoch: epoch + 1 },
+    });
+    return true;
+  };
+}
+
+/** Whether the nonce was accepted by this process, as far as it was noted here. */
+export async function isOwnNonce(
+  { rows }: ReadPool,
+  { fence }: Pick<CommitQueue, 'fence'>,
+  nonce: string,
+): Promise<boolean> {
+  const others = await rows('SELECT 1 FROM nonces WHERE nonce = $1 AND owner <> $2', [nonce, fence.instance]);
+  return others.length === 0;
+}

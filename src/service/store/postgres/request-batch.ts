@@ -1,0 +1,76 @@
+// Requests that wait into one batch, and the answer to each. What rests on meters is decided only when its turn has come, on
+// all that was stored before. INVARIANT: what was entered for a request that is not stored is taken back before anything else
+// is decided.
+
+import type { MeterPlace } from '../contract/metering.ts';
+import type { AppendResult } from '../contract/store.ts';
+import { type Appended, type AppendWord, createTogether, type PreparedRequest } from './append.ts';
+
+/** What comes of a request: the store's own mistakes apart, a word of its contract. */
+export type RequestWord = AppendResult | 'duplicate-id' | 'policies-changed' | 'nothing';
+
+export interface WaitingRequest {
+  /** The meters that it reads or enters. */
+  readonly places: readonly MeterPlace[];
+  /** Decides it, by what meters say now; null where it comes to nothing. */
+  readonly make: () => PreparedRequest | null;
+  readonly takeBack: () => void;
+  readonly resolve: (word: RequestWord) => void;
+  readonly reject: (error: unknown) => void;
+  /** It has been in a batch that the database refused. */
+  readonly isAlone?: boolean;
+}
+
+/** One that has been decided and is sent. */
+export interface SentRequest {
+  readonly waiting: WaitingRequest;
+  readonly prepared: PreparedRequest;
+}
+
+/** Decides as many of the first as can be judged together; these, and those that come to nothing, leave the list. */
+export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly SentRequest[] {
+  const batch: SentRequest[] = [];
+  const isTogether = createTogether();
+  while (waiting.length > 0 && batch.length < countMax) {
+    const next = waiting[0]!;
+    if (next.isAlone === true && batch.length > 0) break;
+    const prepared = decided(next);
+    if (prepared !== null && !isTogether(prepared)) {
+      next.takeBack();
+      break;
+    }
+    waiting.shift();
+    if (prepared !== null) batch.push({ waiting: next, prepared });
+    if (next.isAlone === true) break;
+  }
+  return batch;
+}
+
+/** Null where it has been answered. */
+function decided({ make, takeBack, resolve, reject }: WaitingRequest): PreparedRequest | null {
+  try {
+    const made = make();
+    if (made !== null) return made;
+    resolve('nothing');
+  } catch (error) {
+    takeBack();
+    reject(error);
+  }
+  return null;
+}
+
+/** Answers all but those that are to be decided again, which it yields in their order. */
+export function answerBatch(
+  batch: readonly SentRequest[],
+  { results }: Pick<Appended, 'results'>,
+): readonly WaitingRequest[] {
+  const words = batch.map((_, at): AppendWord => results?.[at] ?? 'duplicate-id');
+  for (const [at, { waiting }] of batch.entries()) if (words[at] !== 'stored') waiting.takeBack();
+  const again: WaitingRequest[] = [];
+  for (const [at, { waiting }] of batch.entries()) {
+    const word = words[at]!;
+    if (word === 'meters-moved') again.push(waiting);
+    else waiting.resolve(word);
+  }
+  return again;
+}

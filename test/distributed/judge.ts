@@ -1,0 +1,114 @@
+// What was told against what is stored: the chain is read from its beginning, and at each record it is known what was spent,
+// who was revoked, what was stopped and which policies were active. INVARIANT: each fault that is looked for is a line.
+
+import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { budget, type History } from './nemesis.ts';
+
+export interface Verdict {
+  readonly faults: readonly string[];
+  readonly decisions: number;
+  readonly granted: number;
+  /** Of the budgets that were under pressure, the least that was used of one. */
+  readonly usedLeast: number;
+}
+
+interface Stored {
+  readonly payload: { readonly amount: number };
+  readonly request: { readonly session?: string };
+  readonly meters: { readonly spent?: { readonly low?: string; readonly high?: string } };
+  readonly policySet: { readonly digest: string };
+}
+
+interface Walk {
+  readonly spent: Map<string, number>;
+  readonly revoked: Set<string>;
+  readonly switches: Set<string>;
+  readonly keys: Map<string, string>;
+  readonly ids: Map<string, string>;
+  active: string | null;
+  readonly faults: string[];
+}
+
+const chunk = 5_000;
+
+export async function judge({ chain }: Store, { told, stops }: History): Promise<Verdict> {
+  const walk: Walk = {
+    spent: new Map(),
+    revoked: new Set(),
+    switches: new Set(),
+    keys: new Map(),
+    ids: new Map(),
+    active: null,
+    faults: [],
+  };
+  let decisions = 0;
+  for (let after = 0; ; after += chunk) {
+    const { records, lastSequence } = await chain.stretch(after, chunk);
+    for (const { entry } of records) {
+      if (entry.kind === 'change') takeChange(walk, entry);
+      if (entry.kind === 'request') takeRequest(walk, entry);
+      if (entry.kind === 'request') decisions += 1;
+    }
+    if (after + chunk >= lastSequence) break;
+  }
+  const { faults, spent, ids, keys } = walk;
+  for (const one of told) {
+    if (one.id !== null && one.status === 200 && !ids.has(one.id))
+      faults.push(`told and not stored: ${one.id}`);
+    if (one.decision !== 'ALLOW') continue;
+    if (ids.get(one.id ?? '') !== 'auto_approved')
+      faults.push(`told as granted and not stored so: ${one.id}`);
+    if (one.key !== null && keys.get(`${one.agent} ${one.key}`) !== one.id)
+      faults.push(`another request for its key: ${one.id}`);
+    for (const { kind, subject, fromMs, untilMs } of stops) {
+      const isMeant = kind === 'switched' || subject === one.agent;
+      // An idempotency key is answered with what was granted before.
+      if (isMeant && one.key === null && one.begunAtMs > fromMs && one.endedAtMs < untilMs)
+        faults.push(`granted after the reply that it was ${kind}: ${one.id}`);
+    }
+  }
+  const used = told.filter(({ nonce, status }) => nonce !== null && status === 200).map(({ nonce }) => nonce);
+  if (new Set(used).size !== used.length) faults.push('a nonce was good twice');
+  const shared = [...spent].filter(([session]) => session.startsWith('shared-'));
+  const full = shared.map(([, sum]) => sum / budget);
+  const granted = [...ids.values()].filter((status) => status === 'auto_approved').length;
+  return { faults, decisions, granted, usedLeast: Math.min(...full) };
+}
+
+function takeChange(walk: Walk, entry: ChainEntry): void {
+  const { revoked, switches } = walk;
+  const subject = String(entry.subject);
+  if (entry.what === 'agent-revoked') revoked.add(subject);
+  if (entry.what === 'switch-turned-on') switches.add(subject);
+  if (entry.what === 'switch-turned-off') switches.delete(subject);
+  if (entry.what === 'policies-activated')
+    walk.active = (JSON.parse(String(entry.after_json)) as { readonly digest: string }).digest;
+}
+
+function takeRequest(walk: Walk, entry: ChainEntry): void {
+  const { spent, revoked, switches, keys, ids, faults } = walk;
+  const id = String(entry.id);
+  const record = JSON.parse(String(entry.record_json)) as Stored;
+  const { session = '' } = record.request;
+  const isGranted = entry.status === 'auto_approved';
+  const before = spent.get(session) ?? 0;
+  const after = before + record.payload.amount;
+  const { low, high } = record.meters.spent ?? {};
+  if (high !== undefined && (high !== String(after) || low !== high))
+    faults.push(`record ${entry.sequence}: read ${low} to ${high} where ${after} is right`);
+  if (isGranted && high === undefined) faults.push(`record ${entry.sequence}: granted without a reading`);
+  if (isGranted) spent.set(session, after);
+  if (isGranted && after > budget) faults.push(`record ${entry.sequence}: ${after} of ${budget}`);
+  if (revoked.has(String(entry.agent_id)))
+    faults.push(`record ${entry.sequence}: decided for a revoked agent`);
+  if (isGranted && switches.size > 0) faults.push(`record ${entry.sequence}: granted while stopped`);
+  if (record.policySet.digest !== walk.active)
+    faults.push(`record ${entry.sequence}: decided by another set`);
+  if (ids.has(id)) faults.push(`record ${entry.sequence}: its id is there twice`);
+  ids.set(id, String(entry.status));
+  if (entry.idempotency_key === null) return;
+  const key = `${entry.agent_id} ${entry.idempotency_key}`;
+  if (keys.has(key)) faults.push(`record ${entry.sequence}: its idempotency key made two requests`);
+  keys.set(key, id);
+}

@@ -1,0 +1,121 @@
+// Replicas of the service as real processes on one database, each with a policy directory of its own, and what can be done to
+// them: they are killed, stopped for a while, and cut off from the server.
+
+import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Service, startService, temporary } from '../acceptance/service.ts';
+import type { PostgresServer, TestDatabase } from '../store/postgres-server.ts';
+
+export interface Replica {
+  readonly at: number;
+  /** Null while it is not there. */
+  service: Service | null;
+  readonly wire: Wire;
+  readonly policies: string;
+}
+
+export interface Wire {
+  readonly url: string;
+  /** What is sent from now on goes nowhere, and no answer comes. */
+  cut(): void;
+  mend(): void;
+  close(): void;
+}
+
+export interface Replicas {
+  readonly all: readonly Replica[];
+  readonly data: string;
+  readonly env: Readonly<Record<string, string>>;
+  start(replica: Replica): Promise<void>;
+  writePolicies(text: string): void;
+  end(): Promise<void>;
+}
+
+export async function startReplicas(
+  server: PostgresServer,
+  {
+    database,
+    count,
+    text,
+  }: { readonly database: TestDatabase; readonly count: number; readonly text: string },
+): Promise<Replicas> {
+  const data = temporary('data');
+  const env = { WRIT_STORE: database.url };
+  const write = (folder: string, policies: string) => {
+    // Whole at once, as an editor saves.
+    writeFileSync(join(folder, '.next'), policies);
+    renameSync(join(folder, '.next'), join(folder, 'a.policy'));
+  };
+  const all: Replica[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
+    mkdirSync(policies, { recursive: true });
+    write(policies, text);
+    all.push({ at, service: null, policies, wire: await openWire(server, database) });
+  }
+  const start = async (replica: Replica) => {
+    const { wire, policies } = replica;
+    replica.service = await startService({ policies, data, env: { WRIT_STORE: wire.url } });
+  };
+  // The first one makes the key that all share.
+  for (const replica of all) await start(replica);
+  return {
+    all,
+    data,
+    env,
+    start,
+    writePolicies: (policies) => {
+      for (const { policies: folder } of all) write(folder, policies);
+    },
+    async end() {
+      for (const { service, wire } of all) {
+        service?.process.kill('SIGCONT');
+        await service?.end('SIGKILL');
+        wire.close();
+      }
+    },
+  };
+}
+
+/** A way to the server that can be cut. */
+async function openWire(server: PostgresServer, { name }: TestDatabase): Promise<Wire> {
+  let isCut = false;
+  const sockets = new Set<Socket>();
+  const proxy = createServer((socket) => {
+    const onward = connect(join(server.socket, '.s.PGSQL.5432'));
+    for (const [from, to] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => isCut || to.write(bytes));
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        if (!isCut) to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const breakAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `postgres://writ@127.0.0.1:${port}/${name}`,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      breakAll();
+      isCut = false;
+    },
+    close: () => {
+      breakAll();
+      proxy.close();
+    },
+  };
+}
