@@ -2,10 +2,21 @@
 // became of it. It needs `fetch` and nothing else. INVARIANT: a tool runs under `allowed` and under nothing else, and an
 // approval serves one run.
 
-import { type Allowed, type Decision, type Denied, readDecision, refusal, type Waiting } from './decision.ts';
+import {
+  type Allowed,
+  type Decision,
+  type Denied,
+  type PossibleAction,
+  type RequestStanding,
+  readDecision,
+  readPossible,
+  readStanding,
+  refusal,
+  type Waiting,
+} from './decision.ts';
 import { exchange, type Question, Unreachable, type WholeAnswer } from './exchange.ts';
 
-export type { Allowed, Decision, Denied, Waiting };
+export type { Allowed, Decision, Denied, PossibleAction, RequestStanding, Waiting };
 export { Unreachable };
 
 export interface Connection {
@@ -64,13 +75,12 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
   ): (...args: Args) => Promise<Result>;
   /** Gives up a wait. */
   withdraw(requestId: string): Promise<void>;
+  /** Says what became of a grant, for who carries it out without `run`. What does not arrive is told to nobody. */
+  report(requestId: string, isExecuted: boolean): Promise<void>;
+  /** How a request stands; null where the agent has no such request. */
+  look(requestId: string): Promise<RequestStanding | null>;
   /** What the agent can get for each action, before it asks. */
   actions(prefix?: string): Promise<readonly PossibleAction[]>;
-}
-
-export interface PossibleAction {
-  readonly action: string;
-  readonly possible: 'never' | 'asks' | 'may';
 }
 
 /** The service, or a person, has refused. */
@@ -120,7 +130,7 @@ export function connect<Actions extends object = Readonly<Record<string, object>
       return await work(decision);
     } finally {
       // Work that failed half-way has used the grant, too.
-      await report(connection, decision.requestId);
+      await report(connection, decision.requestId, true);
     }
   }
 
@@ -140,6 +150,8 @@ export function connect<Actions extends object = Readonly<Record<string, object>
       );
       if (answer.status !== 200) throw new DeniedError(problemOf(answer));
     },
+    report: (requestId, isExecuted) => report(connection, requestId, isExecuted),
+    look: (requestId) => look(connection, requestId),
     actions: (prefix = '') => listActions(connection, prefix),
   };
 }
@@ -242,13 +254,22 @@ function problemOf({ status, body }: WholeAnswer): Denied {
 }
 
 /** What has run has run: that the report did not arrive changes nothing of it. */
-async function report(connection: Connection, requestId: string): Promise<void> {
+async function report(connection: Connection, requestId: string, isExecuted: boolean): Promise<void> {
   const path = `/v1/requests/${encodeURIComponent(requestId)}/outcome`;
   try {
-    await exchange({ ...question(connection, 'POST', path), body: '{"executed":true}' });
+    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify({ executed: isExecuted }) });
   } catch {
     // The grant ends by itself.
   }
+}
+
+async function look(connection: Connection, requestId: string): Promise<RequestStanding | null> {
+  const path = `/v1/requests/${encodeURIComponent(requestId)}`;
+  const answer = await exchange(question(connection, 'GET', path));
+  if (answer.status === 404) return null;
+  const standing = answer.status === 200 ? readStanding(answer.body) : null;
+  if (standing === null) throw new DeniedError(problemOf(answer));
+  return standing;
 }
 
 async function listActions(connection: Connection, prefix: string): Promise<readonly PossibleAction[]> {
@@ -256,8 +277,5 @@ async function listActions(connection: Connection, prefix: string): Promise<read
     question(connection, 'GET', `/v1/actions?prefix=${encodeURIComponent(prefix)}`),
   );
   if (answer.status !== 200) throw new DeniedError(problemOf(answer));
-  const { items } = answer.body as {
-    readonly items: readonly { readonly action_key: string; readonly possible: PossibleAction['possible'] }[];
-  };
-  return items.map(({ action_key, possible }) => ({ action: action_key, possible }));
+  return readPossible(answer.body);
 }

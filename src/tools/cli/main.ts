@@ -88,6 +88,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'register agents, change their keys and state',
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
+  mcp: {
+    summary: 'stand between MCP clients and a server, and ask before each call',
+    isService: true,
+    load: async () => (await import('./mcp/mcp.ts')).defineMcp,
+  },
   requests: {
     summary: 'list and show the requests of a running service',
     load: async () => (await import('./commands/requests.ts')).defineRequests,
