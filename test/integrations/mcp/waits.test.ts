@@ -78,7 +78,7 @@ describe('a client that can do nothing', () => {
     expect(server.calls()).toHaveLength(1);
   });
 
-  test('is held, and hears of it', async () => {
+  test('is held, and hears of it; who gives up in between has carried out nothing', async () => {
     const { service, ben, server, wire } = await opened({ holdMs: 4_000 });
     const client = wire();
     await initialize(client);
@@ -88,7 +88,17 @@ describe('a client that can do nothing', () => {
     );
     await give(ben, await pending(service), 'approve');
     expect((await held).result.isError).toBeUndefined();
+    void client.ask('tools/call', { ...pay(3), _meta: { progressToken: 'q' } }, 77);
+    await client.next(({ params }) => params?.progressToken === 'q');
+    const id = await pending(service);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    client.notify('notifications/cancelled', { requestId: 77 });
+    await client.ask('ping', {}, 78).catch(() => undefined);
+    await give(ben, id, 'approve');
+    expect((await look(service, id)).body.status).toBe('approved');
     expect(server.calls()).toHaveLength(1);
+    expect(server.log().some(({ method }) => method === 'notifications/cancelled')).toBe(false);
+    await useConnections(service, id);
   });
 
   test('hears of a rejection as a refusal', async () => {
