@@ -46,7 +46,7 @@ export function createPeople(writ: Writ): People {
     },
     async haveDecided() {
       if (last === null) throw new Error('nothing waits');
-      await writ.standing(last.requestId, { wait: Number.POSITIVE_INFINITY });
+      await writ.look(last.requestId, { wait: Number.POSITIVE_INFINITY });
     },
   };
 }

@@ -2,10 +2,21 @@
 // became of it. It needs `fetch` and nothing else. INVARIANT: a tool runs under `allowed` and under nothing else, and an
 // approval serves one run.
 
-import { type Allowed, type Decision, type Denied, readDecision, refusal, type Waiting } from './decision.ts';
+import {
+  type Allowed,
+  type Decision,
+  type Denied,
+  type PossibleAction,
+  type RequestStanding,
+  readDecision,
+  readPossible,
+  readStanding,
+  refusal,
+  type Waiting,
+} from './decision.ts';
 import { exchange, type Question, Unreachable, type WholeAnswer } from './exchange.ts';
 
-export type { Allowed, Decision, Denied, Waiting };
+export type { Allowed, Decision, Denied, PossibleAction, RequestStanding, Waiting };
 export { Unreachable };
 
 export interface Connection {
@@ -64,22 +75,17 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
     tool: (...args: Args) => Result | Promise<Result>,
     options: GuardOptions<Args, object>,
   ): (...args: Args) => Promise<Result>;
-  /** How a request stands once people have decided, or when `wait` is over. The approval is not used by that. */
-  standing(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<Standing>;
-  /** Reports whether a grant was used; for programs that do not leave that to `run`. Never throws. */
-  report(requestId: string, executed: boolean): Promise<void>;
   /** Gives up a wait. */
   withdraw(requestId: string): Promise<void>;
+  /** Says what became of a grant, for who carries it out without `run`. What does not arrive is told to nobody. */
+  report(requestId: string, isExecuted: boolean): Promise<void>;
+  /**
+   * How a request stands, once people have decided or `wait` is over: at once unless said otherwise. An approval is not used
+   * by that. Null where the agent has no such request.
+   */
+  look(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStanding | null>;
   /** What the agent can get for each action, before it asks. */
   actions(prefix?: string): Promise<readonly PossibleAction[]>;
-}
-
-/** `over` is whatever permits nothing any more: refused, expired, withdrawn, or used. */
-export type Standing = 'pending' | 'granted' | 'over';
-
-export interface PossibleAction {
-  readonly action: string;
-  readonly possible: 'never' | 'asks' | 'may';
 }
 
 /** The service, or a person, has refused. */
@@ -143,12 +149,12 @@ export function connect<Actions extends object = Readonly<Record<string, object>
           ...options,
           ...(onWait === 'hold' ? { wait: Number.POSITIVE_INFINITY } : {}),
         }),
-    standing: (requestId, options) => standing(connection, requestId, options),
-    report: (requestId, executed) => report(connection, requestId, executed),
     async withdraw(requestId) {
       const answer = await exchange(question(connection, 'POST', `${pathOf(requestId)}/withdraw`));
       if (answer.status !== 200) throw new DeniedError(problemOf(answer));
     },
+    report: (requestId, isExecuted) => report(connection, requestId, isExecuted),
+    look: (requestId, options) => look(connection, requestId, options),
     actions: (prefix = '') => listActions(connection, prefix),
   };
 }
@@ -252,10 +258,10 @@ function problemOf({ status, body }: WholeAnswer): Denied {
 }
 
 /** What has run has run: that the report did not arrive changes nothing of it. */
-async function report(connection: Connection, requestId: string, executed: boolean): Promise<void> {
+async function report(connection: Connection, requestId: string, isExecuted: boolean): Promise<void> {
   const path = `${pathOf(requestId)}/outcome`;
   try {
-    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify({ executed }) });
+    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify({ executed: isExecuted }) });
   } catch {
     // The grant ends by itself.
   }
@@ -265,28 +271,23 @@ function pathOf(requestId: string): string {
   return `/v1/requests/${encodeURIComponent(requestId)}`;
 }
 
-async function standing(
+async function look(
   connection: Connection,
   requestId: string,
-  { wait = connection.wait ?? waitMsDefault, signal }: AskOptions = {},
-): Promise<Standing> {
+  { wait = 0, signal }: AskOptions = {},
+): Promise<RequestStanding | null> {
   const endsAt = Date.now() + wait;
   for (;;) {
     const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));
     const asked = question(connection, 'GET', pathOf(requestId), heldMs, signal);
     const prefer = `wait=${Math.ceil(heldMs / 1000)}`;
     const answer = await exchange({ ...asked, headers: { ...headersOf(connection), prefer } });
-    if (answer.status !== 200) throw new DeniedError(problemOf(answer));
-    const found = standingOf(answer.body);
-    if (found !== 'pending' || Date.now() >= endsAt) return found;
+    if (answer.status === 404) return null;
+    const standing = answer.status === 200 ? readStanding(answer.body) : null;
+    if (standing === null) throw new DeniedError(problemOf(answer));
+    if (standing.status !== 'pending' || Date.now() >= endsAt) return standing;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, endsAt - Date.now())));
   }
-}
-
-function standingOf(body: unknown): Standing {
-  const { status } = (typeof body === 'object' && body !== null ? body : {}) as { readonly status?: unknown };
-  if (status === 'pending') return 'pending';
-  return status === 'approved' || status === 'auto_approved' ? 'granted' : 'over';
 }
 
 async function listActions(connection: Connection, prefix: string): Promise<readonly PossibleAction[]> {
@@ -294,8 +295,5 @@ async function listActions(connection: Connection, prefix: string): Promise<read
     question(connection, 'GET', `/v1/actions?prefix=${encodeURIComponent(prefix)}`),
   );
   if (answer.status !== 200) throw new DeniedError(problemOf(answer));
-  const { items } = answer.body as {
-    readonly items: readonly { readonly action_key: string; readonly possible: PossibleAction['possible'] }[];
-  };
-  return items.map(({ action_key, possible }) => ({ action: action_key, possible }));
+  return readPossible(answer.body);
 }

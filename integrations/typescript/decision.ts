@@ -24,11 +24,28 @@ export interface Waiting {
   readonly requestId: string;
   readonly for: 'approval' | 'reauthentication';
   readonly until: Date;
+  /** Whom it waits for. */
+  readonly message: string;
   /** Where people see it. */
   readonly url: string;
 }
 
 export type Decision = Allowed | Denied | Waiting;
+
+export interface RequestStanding {
+  readonly requestId: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly policy: string;
+  /** What to do now. */
+  readonly message: string;
+  readonly until: Date;
+}
+
+export interface PossibleAction {
+  readonly action: string;
+  readonly possible: 'never' | 'asks' | 'may';
+}
 
 /** A refusal that this client gives itself. */
 export function refusal(policy: string, reason: string, requestId: string | null = null): Denied {
@@ -58,11 +75,28 @@ export function readDecision(body: unknown, read: Read): Decision {
     case 'REAUTH_REQUIRED pending': {
       const what = decision === 'ESCALATE' ? 'approval' : 'reauthentication';
       const url = new URL(`/requests/${encodeURIComponent(requestId)}`, read.base).href;
-      return { kind: 'waiting', requestId, for: what, until: at, url };
+      return { kind: 'waiting', requestId, for: what, until: at, message: body.message, url };
     }
     default:
       return unreadable(requestId);
   }
+}
+
+/** Of the body of a reply about a request; null where it is none. */
+export function readStanding(body: unknown): RequestStanding | null {
+  if (!isView(body)) return null;
+  const { request_id: requestId, status, reason, matched_policy: policy, message } = body;
+  const until = new Date(body.expires_at);
+  return Number.isNaN(until.getTime()) ? null : { requestId, status, reason, policy, message, until };
+}
+
+/** Of the body of a reply about actions. What is not known to be possible is not. */
+export function readPossible(body: unknown): readonly PossibleAction[] {
+  const { items } = body as { readonly items: readonly Readonly<Record<string, unknown>>[] };
+  return items.map(({ action_key, possible }) => ({
+    action: String(action_key),
+    possible: possible === 'may' || possible === 'asks' ? possible : 'never',
+  }));
 }
 
 /** Who asks for receipts does not act without one. */

@@ -64,17 +64,37 @@ async function askOnce({
   signal,
   fetch,
 }: Question): Promise<WholeAnswer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
   const signature = sign === undefined ? {} : { 'x-service-signature': await sign(body ?? '') };
-  const reply = await fetch(url, {
-    method,
-    headers: { ...headers, ...signature },
-    redirect: 'error',
-    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await reply.text();
-  return { status: reply.status, headers: reply.headers, body: parsed(text) };
+  const { stop, release } = stopAfter(timeoutMs, signal);
+  try {
+    const reply = await fetch(url, {
+      method,
+      headers: { ...headers, ...signature },
+      redirect: 'error',
+      signal: stop,
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await reply.text();
+    return { status: reply.status, headers: reply.headers, body: parsed(text) };
+  } finally {
+    release();
+  }
+}
+
+/** Nothing of it outlives the try: a program that asks often keeps no timers. */
+function stopAfter(ms: number, signal: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const stop = () => controller.abort(signal?.reason);
+  const timer = setTimeout(() => controller.abort(new Error(`no answer in ${ms} ms`)), ms);
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  return {
+    stop: controller.signal,
+    release() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    },
+  };
 }
 
 function parsed(text: string): unknown {

@@ -97,6 +97,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'decide about a tool call of a coding agent, as its hook',
     load: async () => (await import('./commands/enforcement/hook.ts')).defineHook,
   },
+  mcp: {
+    summary: 'stand between MCP clients and a server, and ask before each call',
+    isService: true,
+    load: async () => (await import('./mcp/mcp.ts')).defineMcp,
+  },
   requests: {
     summary: 'list and show the requests of a running service',
     load: async () => (await import('./commands/requests.ts')).defineRequests,

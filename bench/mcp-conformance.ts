@@ -1,0 +1,89 @@
+// The official conformance suite of MCP against a server over HTTP, directly and through `writ mcp` with everything granted: each
+// scenario has to have the same verdict. `npm run mcp-conformance -- http://localhost:3000/mcp`. The suite is fetched by npx (61 MB).
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openServer } from '../integrations/mcp/proxy.ts';
+import { declareTools } from '../integrations/mcp/review/declarations.ts';
+import { readServer } from '../integrations/mcp/review/live-server.ts';
+
+const suite = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
+const revisions = ['2025-11-25', '2026-07-28'];
+const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const folder = mkdtempSync(join(tmpdir(), 'writ-conformance-'));
+const [, , address = ''] = process.argv;
+if (!URL.canParse(address)) throw new Error('name the address of a server');
+
+const run = (...args: readonly string[]) =>
+  execFileSync(process.execPath, [writ, ...args, '--data', folder, '--json']).toString();
+
+/** Declares all that the server has, and grants it. */
+async function grantAll(): Promise<void> {
+  const place = { kind: 'url' as const, url: new URL(address), headers: {} };
+  const { tools } = await readServer(openServer(place, console.error), []);
+  const { text } = declareTools(tools, { as: 'it', isOpen: true });
+  const others = ['resources.read', 'resources.subscribe', 'prompts.get', 'completion.complete'];
+  const keys = [...tools.map(({ name }) => String(name)), ...others].map((key) =>
+    JSON.stringify(`it.${key}`),
+  );
+  const declared = `action ${keys.slice(-others.length).join(', ')} { ... }`;
+  const policy = `policy all on ${keys.join(', ')} { allow each when agent.name != "nobody" }`;
+  mkdirSync(join(folder, 'policies'));
+  writeFileSync(join(folder, 'policies', 'all.policy'), `${text}\n${declared}\n${policy}\n`);
+}
+
+async function addressIn(log: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: log })) {
+    const found = /http:\/\/[\w.:/]+/.exec(line)?.[0];
+    if (found !== undefined) return found;
+  }
+  throw new Error('it did not start');
+}
+
+/** Scenario → whether it passed. */
+function verdicts(url: string, revision: string): ReadonlyMap<string, string> {
+  const args = ['-y', suite, 'server', '--requirements', revision, '--url', url];
+  const { stdout } = spawnSync('npx', args, { encoding: 'utf8', maxBuffer: 1e9 });
+  const lines = [...stdout.matchAll(/^(✓|✗) ([\w-]+): \d+ passed/gm)];
+  return new Map(lines.map(([, verdict = '', scenario = '']) => [scenario, verdict]));
+}
+
+await grantAll();
+const { api_key: key } = JSON.parse(
+  run('agent', 'add', 'suite', '--tier', 'low', '--owner', 'ann@example.com'),
+);
+run('agent', 'rate', 'suite', '--per-minute', '1000000', '--burst', '100000');
+const service = spawn(
+  process.execPath,
+  [writ, 'serve', '--port', '0', '--data', folder, '--policies', join(folder, 'policies')],
+  { stdio: ['ignore', 'pipe', 'ignore'] },
+);
+const at = await addressIn(service.stdout);
+const proxy = spawn(
+  process.execPath,
+  [writ, 'mcp', '--as', 'it', '--service', at, '--url', address, '--listen', '127.0.0.1:0', '--shared-key'],
+  { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, WRIT_API_KEY: key } },
+);
+const through = (await addressIn(proxy.stderr)).replace('127.0.0.1', 'localhost');
+
+try {
+  for (const revision of revisions) {
+    const [direct, proxied] = [verdicts(address, revision), verdicts(through, revision)];
+    const differing = [...direct].filter(([scenario, verdict]) => proxied.get(scenario) !== verdict);
+    console.log(
+      `${revision}: ${direct.size} scenarios, ${differing.length} with another verdict through the proxy`,
+    );
+    for (const [scenario, verdict] of differing)
+      console.log(`  ${scenario}: ${verdict} ${proxied.get(scenario)}`);
+    if (direct.size === 0 || differing.length > 0) process.exitCode = 1;
+  }
+} finally {
+  proxy.kill();
+  service.kill();
+  await once(service, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,145 @@
+// What becomes of each request of a client: decided, answered here, forwarded, or refused as unknown.
+
+import { abilitiesOf, eraOf } from '../protocol/eras.ts';
+import {
+  errorAnswer,
+  errorCodes,
+  isObject,
+  type JsonObject,
+  member,
+  type RpcRequest,
+  resultAnswer,
+} from '../protocol/messages.ts';
+import { isForwarded, subscribedUris, type Target, targetOf } from '../protocol/targets.ts';
+import { reservedNames } from '../review/catalogue.ts';
+import { listTools } from '../review/lists.ts';
+import type { OpenConversation } from './conversation.ts';
+import { guardCall } from './guarded-call.ts';
+import { unavailableAnswer, unknownToolAnswer } from './refusals.ts';
+import { resumed } from './resumed.ts';
+import { withoutProgress } from './sent-call.ts';
+import { answerTaskRequest } from './task-requests.ts';
+
+export function answerRequest(open: OpenConversation, request: RpcRequest): void {
+  const { id, method, params } = request;
+  if (open.inFlight.has(id) || open.held.has(id)) {
+    open.toClient(errorAnswer(id, errorCodes.invalidRequest, 'the id is in use'), id);
+    return;
+  }
+  const target = isRemoved(method, params) ? null : targetOf(method, params);
+  if (typeof target === 'string') open.answer(errorAnswer(id, errorCodes.invalidParams, target));
+  else if (target !== null) answerDecided(open, request, target);
+  else answerOther(open, request);
+}
+
+function answerDecided(open: OpenConversation, request: RpcRequest, target: Target): void {
+  const again = resumed(open.gate, open.caller, request);
+  if (again === null) whileHeld(open, request, (signal) => decide(open, request, { target, signal }));
+  else open.pass(again.request, again.grant);
+}
+
+function answerOther(open: OpenConversation, request: RpcRequest): void {
+  const { id, method, params } = request;
+  const uris = method === 'subscriptions/listen' ? subscribedUris(params) : [];
+  if (method === 'tools/list') whileHeld(open, request, () => tellTools(open, request));
+  else if (uris.length > 0) whileHeld(open, request, (signal) => subscribe(open, request, { uris, signal }));
+  else if (method.startsWith('tasks/') && answerTaskRequest(request, open)) return;
+  else if (isRemoved(method, params) || !(isForwarded(method) || open.gate.settings.pass.has(method)))
+    open.answer(errorAnswer(id, errorCodes.methodNotFound, `no such method: ${method}`));
+  else {
+    const capabilities = member(params, 'capabilities');
+    if (method === 'initialize' && isObject(capabilities)) open.initialized = capabilities;
+    open.pass(request, null);
+  }
+}
+
+/** The later era subscribes by listening. */
+function isRemoved(method: string, params: JsonObject | undefined): boolean {
+  return method === 'resources/subscribe' && eraOf(params) === 'stateless';
+}
+
+/** The client may leave meanwhile. */
+function whileHeld(
+  open: OpenConversation,
+  request: RpcRequest,
+  work: (signal: AbortSignal) => Promise<void>,
+): void {
+  const stop = new AbortController();
+  open.held.set(request.id, stop);
+  work(stop.signal).catch((error: Error) => {
+    if (!stop.signal.aborted) open.answer(unavailableAnswer(request, error.message));
+  });
+}
+
+interface Deciding {
+  readonly target: Target;
+  readonly signal: AbortSignal;
+}
+
+async function decide(
+  open: OpenConversation,
+  request: RpcRequest,
+  { target, signal }: Deciding,
+): Promise<void> {
+  const { params = {} } = request;
+  const action = await actionOf(open, target, params);
+  if (typeof action !== 'string') {
+    open.answer(unknownToolAnswer(request, action.why));
+    return;
+  }
+  const abilities = abilitiesOf(params, open.initialized);
+  await guardCall({ request, action, payload: target.payload, abilities, signal }, open);
+}
+
+type NoAction = { readonly why: string };
+
+/** By the review, where there is one; else the service alone says what there is. */
+async function actionOf(
+  open: OpenConversation,
+  { kind, name }: Target,
+  params: JsonObject,
+): Promise<string | NoAction> {
+  const { as, locked } = open.gate.settings;
+  const isReserved = reservedNames.some((one) => one === name);
+  if (kind === 'other' || (locked === null && !isReserved)) return `${as}.${name}`;
+  if (isReserved) return { why: `unknown tool: ${name}` };
+  const tool = await open.catalogue.find(open.askServer, ownParams(params), name);
+  if (tool.kind === 'known') return tool.action;
+  return { why: `${tool.kind === 'changed' ? 'changed since it was reviewed' : 'unknown tool'}: ${name}` };
+}
+
+async function tellTools(open: OpenConversation, request: RpcRequest): Promise<void> {
+  const { id, params = {} } = request;
+  if (params.cursor !== undefined) {
+    open.answer(errorAnswer(id, errorCodes.invalidParams, 'there is one page'));
+    return;
+  }
+  const listing = await open.catalogue.list(open.askServer, ownParams(params));
+  open.answer(resultAnswer(id, await listTools(listing, open.possible, open.gate.settings)));
+}
+
+interface Subscribing {
+  readonly uris: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+async function subscribe(
+  open: OpenConversation,
+  request: RpcRequest,
+  { uris, signal }: Subscribing,
+): Promise<void> {
+  const action = `${open.gate.settings.as}.resources.subscribe`;
+  for (const uri of uris) {
+    const decision = await open.caller.authority.decide(action, { uri }, { waitMs: 0, signal });
+    if (decision.kind === 'allowed') continue;
+    open.answer(errorAnswer(request.id, errorCodes.invalidParams, `not permitted: ${uri}`));
+    return;
+  }
+  if (!signal.aborted) open.pass(request, null);
+}
+
+/** What the proxy asks for itself says of the client only what each request has to say. */
+function ownParams(params: JsonObject): JsonObject {
+  const { _meta: meta } = withoutProgress(params);
+  return eraOf(params) === 'sessions' || meta === undefined ? {} : { _meta: meta };
+}

@@ -1,0 +1,209 @@
+// One client and one server, with the gate between them: a pump of messages. What is decided waits for its decision; all else
+// passes in the order in which it came. INVARIANT: a request that is decided reaches the server through `forward` or `ask`
+// alone, and each of them is handed a grant.
+
+import type { Allowed } from '../../typescript/client.ts';
+import {
+  errorAnswer,
+  errorCodes,
+  type Id,
+  isRequest,
+  isResponse,
+  type JsonObject,
+  type Message,
+  member,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '../protocol/messages.ts';
+import { isForwarded } from '../protocol/targets.ts';
+import type { Catalogue } from '../review/catalogue.ts';
+import { type PossibleActions, shownList } from '../review/lists.ts';
+import { answerRequest } from './client-requests.ts';
+import type { Caller, Gate } from './gate.ts';
+import type { CallSurroundings } from './guarded-call.ts';
+import { createQuestions, type Questions } from './questions.ts';
+import { withGrantState } from './resumed.ts';
+import { withoutProgress, withReceipt } from './sent-call.ts';
+import { followTask } from './task-requests.ts';
+
+/** The server's side. */
+export interface Upstream {
+  /** Throws where certain that nothing was sent. */
+  send(message: Message): void;
+  close(): void;
+}
+
+export interface ConversationParts {
+  readonly gate: Gate;
+  readonly caller: Caller;
+  readonly catalogue: Catalogue;
+  readonly possible: PossibleActions;
+  readonly upstream: Upstream;
+  /** To the client; with the request that it belongs to, where it is known. */
+  readonly toClient: (message: Message, relatedTo: Id | null, status?: number) => void;
+}
+
+export interface Conversation {
+  fromClient(message: Message): void;
+  /** `relatedTo` is the request that it belongs to, where it is known. */
+  fromServer(message: Message, relatedTo: Id | null, status?: number): void;
+  /** The client waits for the answer no more. */
+  abandon(id: Id): void;
+  /** The server is gone: who waits for an answer of it is told. */
+  serverEnded(why: string): void;
+  close(): void;
+}
+
+/** A request of the client that the server is to answer. */
+interface InFlight {
+  readonly request: RpcRequest;
+  readonly grant: Allowed | null;
+}
+
+/** A conversation from within. */
+export interface OpenConversation extends ConversationParts, CallSurroundings {
+  readonly inFlight: Map<Id, InFlight>;
+  /** Requests on which no message has been sent to the server yet. */
+  readonly held: Map<Id, AbortController>;
+  readonly toServerQuestions: Questions;
+  readonly toClientQuestions: Questions;
+  /** What the client said that it can do, when the session began. */
+  initialized: JsonObject;
+  /** Why there is no server any more. */
+  ended: string | null;
+  askServer(method: string, params: JsonObject): Promise<RpcResponse>;
+  /** To the server, undecided, or under the grant that was given before. */
+  pass(request: RpcRequest, grant: Allowed | null): void;
+}
+
+export function createConversation(parts: ConversationParts): Conversation {
+  const open = openConversation(parts);
+  return {
+    fromClient(message) {
+      if (isRequest(message)) answerRequest(open, message);
+      else if (!isResponse(message)) passNotification(open, message);
+      else if (!open.toClientQuestions.settle(message)) sendSilently(open, message);
+    },
+    fromServer(message, relatedTo, status) {
+      if (!isResponse(message)) {
+        if (message.method === 'notifications/tools/list_changed') open.catalogue.forget();
+        open.toClient(message, relatedTo);
+      } else if (!open.toServerQuestions.settle(message)) void takeResponse(open, message, status);
+    },
+    abandon: (id) => stopWaiting(open, id),
+    serverEnded: (why) => endServer(open, why),
+    close() {
+      for (const stop of open.held.values()) stop.abort();
+      open.held.clear();
+      for (const { grant } of open.inFlight.values()) report(open, grant);
+      open.upstream.close();
+    },
+  };
+}
+
+function openConversation(parts: ConversationParts): OpenConversation {
+  const { gate, caller, upstream } = parts;
+  const { prefix } = gate.settings;
+  const open: OpenConversation = {
+    ...parts,
+    inFlight: new Map(),
+    held: new Map(),
+    toServerQuestions: createQuestions(),
+    toClientQuestions: createQuestions(),
+    initialized: {},
+    ended: null,
+    answer(response) {
+      if (response.id !== null) open.held.delete(response.id);
+      open.toClient(response, response.id);
+    },
+    forward: (request, grant) => send(open, withReceipt(request, grant, prefix), grant),
+    pass(request, grant) {
+      try {
+        send(open, request, grant);
+      } catch (error) {
+        open.answer(errorAnswer(request.id, errorCodes.internal, (error as Error).message));
+      }
+    },
+    async ask(request, grant) {
+      const { method, params = {} } = withReceipt(request, grant, prefix);
+      try {
+        const first = await open.askServer(method, withoutProgress(params));
+        return await followTask(open.askServer, first, params);
+      } finally {
+        void caller.authority.report(grant.requestId, true);
+      }
+    },
+    askServer(method, params) {
+      if (open.ended !== null) return Promise.reject(new Error(open.ended));
+      return open.toServerQuestions.ask(upstream.send, method, params);
+    },
+    askClient: (method, params, relatedTo) =>
+      open.toClientQuestions.ask((message) => open.toClient(message, relatedTo), method, params),
+    notify: (method, params, relatedTo) => open.toClient({ jsonrpc: '2.0', method, params }, relatedTo),
+  };
+  return open;
+}
+
+function send(open: OpenConversation, request: RpcRequest, grant: Allowed | null): void {
+  if (open.ended !== null) throw new Error(open.ended);
+  open.held.delete(request.id);
+  open.inFlight.set(request.id, { request, grant });
+  try {
+    open.upstream.send(request);
+  } catch (error) {
+    open.inFlight.delete(request.id);
+    throw error;
+  }
+}
+
+function passNotification(open: OpenConversation, message: RpcNotification): void {
+  const { method, params } = message;
+  const abandoned = method === 'notifications/cancelled' ? member(params, 'requestId') : undefined;
+  if (open.held.has(abandoned as Id)) stopWaiting(open, abandoned as Id);
+  else if (isForwarded(method) || open.gate.settings.pass.has(method)) sendSilently(open, message);
+}
+
+/** Who has left is told of nothing. */
+function stopWaiting(open: OpenConversation, id: Id): void {
+  open.held.get(id)?.abort();
+  open.held.delete(id);
+}
+
+function sendSilently(open: OpenConversation, message: Message): void {
+  try {
+    open.upstream.send(message);
+  } catch {
+    // There is nobody to tell.
+  }
+}
+
+async function takeResponse(open: OpenConversation, response: RpcResponse, status?: number): Promise<void> {
+  const waiting = response.id === null ? undefined : open.inFlight.get(response.id);
+  // An answer to nothing was asked for by nobody.
+  if (waiting === undefined || response.id === null) return;
+  open.inFlight.delete(response.id);
+  const { request, grant } = waiting;
+  if (grant === null) return open.toClient(await shownList(response, request, open), response.id, status);
+  const isAsking = response.result?.resultType === 'input_required';
+  if (!isAsking) report(open, grant);
+  const shown = isAsking ? withGrantState(open.gate, open.caller, { request, grant, response }) : response;
+  open.toClient(shown, response.id, status);
+}
+
+function endServer(open: OpenConversation, why: string): void {
+  if (open.ended !== null) return;
+  open.ended = why;
+  for (const [id, { grant }] of open.inFlight) {
+    report(open, grant);
+    const doubt = grant === null ? '' : ' while the call ran: whether it was carried out is not known';
+    open.toClient(errorAnswer(id, errorCodes.internal, `${why}${doubt}`), id);
+  }
+  open.inFlight.clear();
+  open.toServerQuestions.end(why);
+}
+
+/** What was sent has used its grant, whatever came back. */
+function report({ caller }: OpenConversation, grant: Allowed | null): void {
+  if (grant !== null) void caller.authority.report(grant.requestId, true);
+}

@@ -1,0 +1,268 @@
+// One request that has to be decided, from its decision to its answer. INVARIANT: it is forwarded once, under a grant that was
+// just given for it; on every other way it is answered here, and the server never hears of it.
+
+import type { Allowed, Decision, Denied, Waiting } from '../../typescript/client.ts';
+import type { Abilities } from '../protocol/eras.ts';
+import {
+  errorAnswer,
+  errorCodes,
+  type Id,
+  type JsonObject,
+  member,
+  type RpcRequest,
+  type RpcResponse,
+} from '../protocol/messages.ts';
+import type { Caller, Gate } from './gate.ts';
+import { deniedAnswer, unavailableAnswer, waitingAnswer, waitingText } from './refusals.ts';
+import { newTaskView, type OpenTask, settleTask } from './tasks.ts';
+
+export interface DecidedCall {
+  readonly request: RpcRequest;
+  readonly action: string;
+  readonly payload: JsonObject;
+  readonly abilities: Abilities;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What a call needs of the conversation that it is part of. */
+export interface CallSurroundings {
+  readonly gate: Gate;
+  readonly caller: Caller;
+  answer(response: RpcResponse): void;
+  /** To the server, whose response goes to the client. Throws where nothing was sent. */
+  forward(request: RpcRequest, grant: Allowed): void;
+  /** To the server, for a task. */
+  ask(request: RpcRequest, grant: Allowed): Promise<RpcResponse>;
+  askClient(method: string, params: JsonObject, relatedTo: Id): Promise<RpcResponse>;
+  notify(method: string, params: JsonObject, relatedTo: Id): void;
+}
+
+export async function guardCall(call: DecidedCall, around: CallSurroundings): Promise<void> {
+  const { request, abilities } = call;
+  try {
+    const isBack = await isWaitedFor(call, around);
+    if (isBack === null) return;
+    const first = await decide(call, around, isBack ? around.gate.settings.holdMs : 0);
+    if (first.kind !== 'waiting') return settle(call, around, first);
+    if (abilities.takesTasks && request.method === 'tools/call') return beginTask(call, around, first);
+    if (abilities.era === 'stateless' && abilities.opensUrls && canAskBack.has(request.method))
+      return around.answer(askBack(call, around, first));
+    settle(call, around, isBack ? first : await hold(call, around, first));
+  } catch (error) {
+    if (call.signal.aborted) return;
+    around.answer(unavailableAnswer(request, messageOf(error)));
+  }
+}
+
+/** In the later era a result of these may ask the client for something. */
+const canAskBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+function decide(
+  { action, payload, signal }: DecidedCall,
+  { caller }: CallSurroundings,
+  waitMs: number,
+): Promise<Decision> {
+  return caller.authority.decide(action, payload, { waitMs, signal });
+}
+
+function settle(call: DecidedCall, around: CallSurroundings, decision: Decision): void {
+  const { request, abilities, signal } = call;
+  switch (decision.kind) {
+    case 'allowed':
+      // Who has left cannot be told what became of it.
+      if (signal.aborted) void around.caller.authority.report(decision.requestId, false);
+      else send(call, around, decision);
+      return;
+    case 'denied':
+      around.answer(refusalOf(call, around, decision));
+      return;
+    case 'waiting':
+      around.answer(waitingAnswer(request, abilities.era, decision, around.gate.settings));
+  }
+}
+
+function send({ request }: DecidedCall, around: CallSurroundings, grant: Allowed): void {
+  try {
+    around.forward(request, grant);
+  } catch (error) {
+    void around.caller.authority.report(grant.requestId, false);
+    around.answer(
+      errorAnswer(request.id, errorCodes.internal, `the server was not called: ${messageOf(error)}`),
+    );
+  }
+}
+
+/** Codes of the service about a payload that it does not take. */
+const faultsOfPayload: ReadonlySet<string> = new Set(['body_too_large', 'invalid_json', 'invalid_envelope']);
+/** Answers of the service that are decisions though nothing is on record. */
+const decisionsWithoutRecord: ReadonlySet<string> = new Set(['stopped', 'agent_disabled', 'agent_revoked']);
+
+function refusalOf(
+  { request, abilities }: DecidedCall,
+  { gate }: CallSurroundings,
+  denied: Denied,
+): RpcResponse {
+  const { policy, reason, requestId } = denied;
+  if (requestId === null && faultsOfPayload.has(policy))
+    return errorAnswer(request.id, errorCodes.invalidParams, `the arguments cannot be decided: ${reason}`);
+  if (
+    policy === 'unreadable' ||
+    policy === 'no_receipt' ||
+    (requestId === null && !decisionsWithoutRecord.has(policy))
+  )
+    return unavailableAnswer(request, `${policy}: ${reason}`);
+  return deniedAnswer(request, abilities.era, denied, gate.settings);
+}
+
+/** Whether the client comes back for a call that waits; null where the answer is given. */
+async function isWaitedFor(
+  { request, abilities }: DecidedCall,
+  around: CallSurroundings,
+): Promise<boolean | null> {
+  const { gate, caller, answer } = around;
+  const { method, params = {} } = request;
+  // Answers without a state go on with nothing: the call is decided anew.
+  if (params.requestState === undefined) return false;
+  const scope = { caller: caller.id, method, params };
+  const state = typeof params.requestState === 'string' ? gate.states.open(params.requestState, scope) : null;
+  if (state?.kind !== 'wait') {
+    answer(
+      errorAnswer(
+        request.id,
+        errorCodes.invalidParams,
+        '`requestState` is not of this call, or too old: call without it',
+      ),
+    );
+    return null;
+  }
+  if (member(params.inputResponses, 'decision', 'action') !== 'decline') return true;
+  await caller.authority.withdraw(state.requestId);
+  answer(deniedAnswer(request, abilities.era, declined(state.requestId), gate.settings));
+  return null;
+}
+
+function declined(requestId: string): Denied {
+  return { kind: 'denied', requestId, policy: 'withdrawn', reason: 'The wait for people was given up.' };
+}
+
+function askBack(
+  { request }: DecidedCall,
+  { gate, caller }: CallSurroundings,
+  waiting: Waiting,
+): RpcResponse {
+  const { method, params = {} } = request;
+  const { url } = waiting;
+  const asked = { mode: 'url', url, message: waitingText(waiting) };
+  const scope = { caller: caller.id, method, params };
+  const result = {
+    resultType: 'input_required',
+    inputRequests: { decision: { method: 'elicitation/create', params: asked } },
+    requestState: gate.states.seal({ kind: 'wait', requestId: waiting.requestId }, scope),
+  };
+  return { jsonrpc: '2.0', id: request.id, result };
+}
+
+/** Waits for people while the client waits for the answer. */
+async function hold(call: DecidedCall, around: CallSurroundings, waiting: Waiting): Promise<Decision> {
+  const { settings } = around.gate;
+  const ends = new AbortController();
+  const asking = call.abilities.opensUrls ? showUrl(call, around, waiting, ends) : null;
+  const progress = tellProgress(call, around, waiting);
+  try {
+    const signal = AbortSignal.any([call.signal, ends.signal]);
+    const decision = await decide({ ...call, signal }, around, settings.holdMs);
+    if (asking !== null && decision.kind !== 'waiting')
+      around.notify(
+        'notifications/elicitation/complete',
+        { elicitationId: waiting.requestId },
+        call.request.id,
+      );
+    return decision;
+  } catch (error) {
+    if (!ends.signal.aborted || call.signal.aborted) throw error;
+    return declined(waiting.requestId);
+  } finally {
+    clearInterval(progress);
+  }
+}
+
+/** In the era of sessions. That it was seen says nothing; only to decline ends the wait. */
+async function showUrl(
+  { request }: DecidedCall,
+  around: CallSurroundings,
+  waiting: Waiting,
+  ends: AbortController,
+) {
+  const { requestId: elicitationId, url } = waiting;
+  const params = { mode: 'url', elicitationId, url, message: waitingText(waiting) };
+  try {
+    const { result } = await around.askClient('elicitation/create', params, request.id);
+    if (member(result, 'action') !== 'decline') return;
+    await around.caller.authority.withdraw(waiting.requestId);
+    ends.abort();
+  } catch {
+    // The wait goes on without it.
+  }
+}
+
+const progressEveryMs = 10_000;
+
+function tellProgress(
+  { request }: DecidedCall,
+  around: CallSurroundings,
+  waiting: Waiting,
+): NodeJS.Timeout | undefined {
+  const progressToken = member(request.params, '_meta', 'progressToken');
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  // So little that whatever the server tells afterwards is more.
+  const tell = () => {
+    progress += 1e-6;
+    around.notify(
+      'notifications/progress',
+      { progressToken, progress, message: waitingText(waiting) },
+      request.id,
+    );
+  };
+  tell();
+  return setInterval(tell, progressEveryMs).unref();
+}
+
+function beginTask(call: DecidedCall, around: CallSurroundings, waiting: Waiting): void {
+  const { gate, caller, answer } = around;
+  const { requestId, until } = waiting;
+  const begun = {
+    requestId,
+    caller: caller.id,
+    endsMs: until.getTime(),
+    statusMessage: waitingText(waiting),
+  };
+  const known = gate.tasks.find(`writ-${requestId}`, caller.id);
+  const task = known ?? gate.tasks.open(begun);
+  if (task === null) {
+    answer(waitingAnswer(call.request, call.abilities.era, waiting, gate.settings));
+    return;
+  }
+  answer({ jsonrpc: '2.0', id: call.request.id, result: newTaskView(task) });
+  if (known === null) void runTask(call, around, task);
+}
+
+/** Waits until it is decided; then calls the server, once. */
+async function runTask(call: DecidedCall, around: CallSurroundings, task: OpenTask): Promise<void> {
+  const { request } = call;
+  try {
+    const decision = await decide({ ...call, signal: task.stop.signal }, around, task.endsMs - Date.now());
+    if (decision.kind === 'allowed' && task.isCancelled)
+      void around.caller.authority.report(decision.requestId, false);
+    else if (decision.kind === 'allowed') settleTask(task, await around.ask(request, decision));
+    else if (decision.kind === 'denied') settleTask(task, refusalOf(call, around, decision));
+    else settleTask(task, waitingAnswer(request, call.abilities.era, decision, around.gate.settings));
+  } catch (error) {
+    if (!task.isCancelled) settleTask(task, unavailableAnswer(request, messageOf(error)));
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

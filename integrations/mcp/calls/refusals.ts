@@ -1,0 +1,102 @@
+// Decisions into what a model reads. A refusal is a result and not an error: models repeat what they take for a fault.
+
+import type { Denied, Waiting } from '../../typescript/decision.ts';
+import { completed, type Era } from '../protocol/eras.ts';
+import {
+  errorAnswer,
+  errorCodes,
+  type JsonObject,
+  type RpcRequest,
+  type RpcResponse,
+  resultAnswer,
+} from '../protocol/messages.ts';
+
+export interface RefusalSettings {
+  /** Stands before the names in `_meta`: `example.com/`. */
+  readonly prefix: string;
+  /** Refusals are errors with the code of COAZ-MCP. */
+  readonly isCoaz: boolean;
+}
+
+/** What is refused outside of tools, which have results of their own for it. It is not of the range of JSON-RPC. */
+const refusedCode = 403;
+const coazCode = -32001;
+
+interface Told {
+  readonly text: string;
+  readonly decision: JsonObject;
+}
+
+/** Nothing was carried out; the service, or a person, has decided so. */
+export function deniedAnswer(
+  request: RpcRequest,
+  era: Era,
+  denied: Denied,
+  settings: RefusalSettings,
+): RpcResponse {
+  const isShape = denied.policy === 'invalid_payload';
+  const who = isShape || denied.policy === 'default_deny' ? '' : ` by policy ${denied.policy}`;
+  const again = isShape
+    ? 'Change the arguments before you call again.'
+    : 'This is a decision, not a fault: the same call will be refused again.';
+  return answer(request, era, settings, {
+    text: `Not permitted${who}: ${sentence(denied.reason)} ${again}`,
+    decision: {
+      decision: 'DENY',
+      request_id: denied.requestId,
+      matched_policy: denied.policy,
+      retry: isShape ? 'changed' : 'never',
+    },
+  });
+}
+
+/** People have not decided; the same call goes on with the same request. */
+export function waitingAnswer(
+  request: RpcRequest,
+  era: Era,
+  waiting: Waiting,
+  settings: RefusalSettings,
+): RpcResponse {
+  return answer(request, era, settings, {
+    text: `${waitingText(waiting)} Nothing was carried out. Call again with the same arguments to go on.`,
+    decision: {
+      decision: waiting.for === 'approval' ? 'ESCALATE' : 'REAUTH_REQUIRED',
+      request_id: waiting.requestId,
+      url: waiting.url,
+      until: waiting.until.toISOString(),
+      retry: waiting.for === 'approval' ? 'after_approval' : 'after_reauthentication',
+    },
+  });
+}
+
+export function waitingText({ message, requestId, url }: Waiting): string {
+  const what = message.replace(/^Wait and look this request up again: /, '');
+  return `This call waits for people: ${sentence(what)} See ${url} (request ${requestId}).`;
+}
+
+/** The proxy itself does not take the call to the service: there is nothing that could be decided. */
+export function unknownToolAnswer(request: RpcRequest, why: string): RpcResponse {
+  return errorAnswer(request.id, errorCodes.invalidParams, why);
+}
+
+/** Without an answer of the service nothing is forwarded. */
+export function unavailableAnswer(request: RpcRequest, why: string): RpcResponse {
+  return errorAnswer(request.id, errorCodes.internal, `authorization service unavailable: ${why}`);
+}
+
+function answer(
+  request: RpcRequest,
+  era: Era,
+  settings: RefusalSettings,
+  { text, decision }: Told,
+): RpcResponse {
+  const meta = { [`${settings.prefix}writ-decision`]: decision };
+  if (settings.isCoaz) return errorAnswer(request.id, coazCode, text, meta);
+  if (request.method !== 'tools/call') return errorAnswer(request.id, refusedCode, text, meta);
+  const content = [{ type: 'text', text }];
+  return resultAnswer(request.id, completed(era, { content, isError: true, _meta: meta }));
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,64 @@
+// What the proxy gives a client to bring back with its next try, in the later era: sealed, for one caller, for one call, for
+// a while. INVARIANT: what does not open was not given by this process for this call, and nothing is carried out on it.
+
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type CanonicalValue, canonicalJson } from '../../../src/service/store/contract/canonical-json.ts';
+import type { JsonObject } from '../protocol/messages.ts';
+
+export type CarriedState =
+  /** A call that waits for people. */
+  | { readonly kind: 'wait'; readonly requestId: string }
+  /** A call that was granted, in which the server asks something back. `state` is the server's own. */
+  | {
+      readonly kind: 'granted';
+      readonly requestId: string;
+      readonly turn: string;
+      readonly state: string | null;
+    };
+
+/** What it is good for. */
+export interface CarriedScope {
+  readonly caller: string;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+export interface RequestStates {
+  seal(state: CarriedState, scope: CarriedScope): string;
+  /** Null where it is not good for this. */
+  open(text: string, scope: CarriedScope): CarriedState | null;
+}
+
+const beginning = 'writ1';
+const keptMs = 60 * 60_000;
+
+export function createRequestStates(clock: () => number = Date.now): RequestStates {
+  const key = randomBytes(32);
+  const codeOf = (body: string) => createHmac('sha256', key).update(body).digest('base64url');
+  return {
+    seal(state, scope) {
+      const body = JSON.stringify({ ...state, of: digestOf(scope), until: clock() + keptMs });
+      const text = Buffer.from(body).toString('base64url');
+      return `${beginning}.${text}.${codeOf(text)}`;
+    },
+    open(sealed, scope) {
+      const [first, text = '', code = '', ...others] = sealed.split('.');
+      if (first !== beginning || others.length > 0 || !isEqual(code, codeOf(text))) return null;
+      const { of, until, ...state } = JSON.parse(Buffer.from(text, 'base64url').toString());
+      return of === digestOf(scope) && clock() < until ? state : null;
+    },
+  };
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Of the call without what a client adds to its next try. */
+function digestOf({ caller, method, params }: CarriedScope): string {
+  const { _meta: meta, inputResponses: answers, requestState: state, ...call } = params;
+  return createHash('sha256')
+    .update(canonicalJson({ caller, method, call } as CanonicalValue))
+    .digest('base64url');
+}

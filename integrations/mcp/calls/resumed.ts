@@ -1,0 +1,39 @@
+// Calls that were granted and in which the server asks something back, in the later era. The client's next try belongs to the
+// same grant: it is not decided again, and each is good for one try.
+
+import { randomUUID } from 'node:crypto';
+import type { Allowed } from '../../typescript/client.ts';
+import type { JsonObject, RpcRequest, RpcResponse } from '../protocol/messages.ts';
+import type { Caller, Gate } from './gate.ts';
+
+export interface ResumedCall {
+  readonly request: RpcRequest;
+  readonly grant: Allowed;
+}
+
+/** Null where the request does not go on with a granted one. */
+export function resumed({ states, turns }: Gate, caller: Caller, request: RpcRequest): ResumedCall | null {
+  const { method, params = {} } = request;
+  const { requestState: sealed, ...rest } = params;
+  if (typeof sealed !== 'string') return null;
+  const state = states.open(sealed, { caller: caller.id, method, params });
+  if (state?.kind !== 'granted' || !turns.take(state.turn)) return null;
+  const own: JsonObject = state.state === null ? rest : { ...rest, requestState: state.state };
+  const grant: Allowed = { kind: 'allowed', requestId: state.requestId, expiresAt: new Date() };
+  return { request: { ...request, params: own }, grant };
+}
+
+interface AskedBack extends ResumedCall {
+  readonly response: RpcResponse;
+}
+
+/** The server's question, with what brings the answer under the same grant. */
+export function withGrantState({ states }: Gate, caller: Caller, asked: AskedBack): RpcResponse {
+  const { request, grant, response } = asked;
+  const { method, params = {} } = request;
+  const { requestState: given = null, ...result } = response.result ?? {};
+  const state = typeof given === 'string' ? given : null;
+  const carried = { kind: 'granted', requestId: grant.requestId, turn: randomUUID(), state } as const;
+  const requestState = states.seal(carried, { caller: caller.id, method, params });
+  return { ...response, result: { ...result, requestState } };
+}

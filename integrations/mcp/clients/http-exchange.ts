@@ -1,0 +1,87 @@
+// One HTTP request of a client and the way back: one message, or a stream of events as soon as something comes before it.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  errorAnswer,
+  errorCodes,
+  type Message,
+  type RpcResponse,
+  writeMessage,
+} from '../protocol/messages.ts';
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  /** Ends it with one message. */
+  answer(status: number, response: RpcResponse): void;
+  /** As `answer`, with an error that is about no request. */
+  refuse(status: number, code: number, detail: string): void;
+  /** The message was taken, and there is nothing to say. */
+  accept(): void;
+  /** A message before the last one, on a stream. */
+  stream(message: Message): void;
+  /** Begins the stream without a message. */
+  begin(): void;
+  /** The last message; with the status, where nothing came before it. */
+  finish(response: RpcResponse, status: number): void;
+  end(): void;
+  setHeader(name: string, value: string): void;
+  /** The client has left before the end. */
+  onLeave(work: () => void): void;
+}
+
+export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
+  const begin = () => {
+    if (response.headersSent) return;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+    response.flushHeaders();
+  };
+  const answer = (status: number, message: RpcResponse) => {
+    if (response.headersSent) return;
+    // A body that was not read to its end would be taken for the next request.
+    if (!request.complete) response.setHeader('connection', 'close');
+    if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+    response.writeHead(status, { 'content-type': 'application/json' }).end(writeMessage(message));
+  };
+  const stream = (message: Message) => {
+    begin();
+    response.write(`event: message\ndata: ${writeMessage(message)}\n\n`);
+  };
+  return {
+    request,
+    answer,
+    refuse: (status, code, detail) => answer(status, errorAnswer(null, code, detail)),
+    accept: () => response.writeHead(202).end(),
+    stream,
+    begin,
+    finish(message, status) {
+      if (!response.headersSent) return answer(status, message);
+      stream(message);
+      response.end();
+    },
+    end: () => response.end(),
+    setHeader: (name, value) => {
+      if (!response.headersSent) response.setHeader(name, value);
+    },
+    onLeave(work) {
+      response.on('close', () => {
+        if (!response.writableFinished) work();
+      });
+    },
+  };
+}
+
+/** Of what the proxy answers itself: the later era has statuses for these. */
+const statuses: Readonly<Record<number, number>> = {
+  [errorCodes.methodNotFound]: 404,
+  [errorCodes.headerMismatch]: 400,
+  [-32021]: 400,
+  [-32022]: 400,
+};
+
+export function statusOf({ error }: RpcResponse): number {
+  return statuses[error?.code ?? 0] ?? 200;
+}

@@ -1,0 +1,48 @@
+// The two eras of the protocol. Until 2025-11-25 a client opens with `initialize` and says there what it can do; since
+// 2026-07-28 there are no sessions, and every request says so for itself.
+
+import { isObject, type JsonObject, member } from './messages.ts';
+
+export type Era = 'sessions' | 'stateless';
+
+export const metaNames = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  tasks: 'io.modelcontextprotocol/tasks',
+} as const;
+
+/** Versions with sessions; later ones have none. */
+export const versionsWithSessions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
+
+export function versionOf(params: JsonObject | undefined): string | null {
+  const version = member(params, '_meta', metaNames.version);
+  return typeof version === 'string' ? version : null;
+}
+
+export function eraOf(params: JsonObject | undefined): Era {
+  return versionOf(params) === null ? 'sessions' : 'stateless';
+}
+
+export interface Abilities {
+  readonly era: Era;
+  /** The client opens addresses for people. */
+  readonly opensUrls: boolean;
+  /** The client comes back for the result of a task. */
+  readonly takesTasks: boolean;
+}
+
+/** `initialized` are the capabilities that the client gave when the session began. */
+export function abilitiesOf(params: JsonObject | undefined, initialized: JsonObject): Abilities {
+  const era = eraOf(params);
+  const said = era === 'sessions' ? initialized : member(params, '_meta', metaNames.capabilities);
+  return {
+    era,
+    opensUrls: isObject(member(said, 'elicitation', 'url')),
+    takesTasks: era === 'stateless' && isObject(member(said, 'extensions', metaNames.tasks)),
+  };
+}
+
+/** In the later era every result says that it is one. */
+export function completed(era: Era, result: JsonObject): JsonObject {
+  return era === 'stateless' ? { resultType: 'complete', ...result } : result;
+}

@@ -1,0 +1,58 @@
+// Server-sent events: a stream of bytes into events, as the HTML standard reads them.
+
+import type { Readable } from 'node:stream';
+
+export interface SentEvent {
+  /** Null where it has none. */
+  readonly id: string | null;
+  readonly retryMs: number | null;
+  readonly data: string;
+}
+
+export interface EventEvents {
+  readonly onEvent: (event: SentEvent) => void;
+  /** Once, however the stream ends. */
+  readonly onEnd: () => void;
+}
+
+const eventCharactersMax = 64 * 1024 * 1024;
+
+export function readEvents(stream: Readable, { onEvent, onEnd }: EventEvents): void {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let fields: string[] = [];
+  let hasEnded = false;
+  const end = () => {
+    if (!hasEnded) onEnd();
+    hasEnded = true;
+  };
+  stream.on('data', (part: Buffer) => {
+    rest += decoder.decode(part, { stream: true });
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line !== '') fields.push(line);
+      else if (fields.length > 0) {
+        onEvent(eventOf(fields));
+        fields = [];
+      }
+    }
+    if (rest.length > eventCharactersMax) stream.destroy();
+  });
+  stream.on('end', end);
+  stream.on('close', end);
+  stream.on('error', end);
+}
+
+function eventOf(lines: readonly string[]): SentEvent {
+  let id: string | null = null;
+  let retryMs: number | null = null;
+  const data: string[] = [];
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name === 'data') data.push(value);
+    if (name === 'id') id = value;
+    if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value);
+  }
+  return { id, retryMs, data: data.join('\n') };
+}

@@ -1,0 +1,135 @@
+// The proxy between clients and one server, put together from its parts.
+
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import { type Authority, createServiceAuthority } from './calls/authority.ts';
+import { type Conversation, createConversation } from './calls/conversation.ts';
+import { createGate, type Gate, type GateSettings } from './calls/gate.ts';
+import { createHttpFront } from './clients/http-front.ts';
+import { serveStdio } from './clients/stdio-front.ts';
+import type { Id, Message } from './protocol/messages.ts';
+import { type Catalogue, createCatalogue } from './review/catalogue.ts';
+import type { PossibleActions } from './review/lists.ts';
+import { startServer } from './servers/child-upstream.ts';
+import { connectServer } from './servers/http-upstream.ts';
+import { type OpenUpstream, shareUpstream } from './servers/shared-upstream.ts';
+
+/** Where the server is: started here, or at an address. */
+export type ServerPlace =
+  | { readonly kind: 'command'; readonly command: readonly string[]; readonly environment: NodeJS.ProcessEnv }
+  | { readonly kind: 'url'; readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+
+export interface ProxySettings extends GateSettings {
+  /** The address of the service. */
+  readonly service: string;
+  /** Null: each conversation is a session of its own. */
+  readonly session: string | null;
+  readonly areReceiptsSent: boolean;
+  readonly server: ServerPlace;
+}
+
+export interface StdioProxy {
+  readonly settings: ProxySettings;
+  /** Of the agent. */
+  readonly key: string;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly onEnd: () => void;
+}
+
+export function runStdioProxy({ settings, key, input, output, onEnd }: StdioProxy): void {
+  const parts = { settings, gate: createGate(settings), open: openServer(settings.server, settings.warn) };
+  const [authority, catalogue] = [authorityOf(settings, key), createCatalogue(settings)];
+  serveStdio({
+    input,
+    output,
+    onEnd,
+    open: (toClient) => converse(parts, { authority, catalogue, caller: 'stdio', toClient, onEnd }),
+  });
+}
+
+export interface HttpProxy {
+  readonly settings: ProxySettings;
+  /** For clients that bring no key of their own; null where each has to. */
+  readonly sharedKey: string | null;
+  readonly origins: readonly string[];
+  readonly hosts: readonly string[];
+}
+
+/** Not listening yet. */
+export function createHttpProxy({ settings, ...front }: HttpProxy): Server {
+  const gate = createGate(settings);
+  const open = openServer(settings.server, settings.warn);
+  const forAll = settings.server.kind === 'command' ? shareUpstream(open) : open;
+  return createHttpFront({
+    ...front,
+    gate,
+    warn: settings.warn,
+    authorityOf: (key) => authorityOf(settings, key),
+    openConversation: (options) =>
+      converse({ settings, gate, open: options.era === 'sessions' ? open : forAll }, options),
+  });
+}
+
+/** The way to the server, opened for each conversation. */
+export function openServer(server: ServerPlace, warn: (line: string) => void): OpenUpstream {
+  if (server.kind === 'command') return (events) => startServer({ ...events, ...server, warn });
+  return (events, schemaOf) => connectServer({ ...server, schemaOf }, events);
+}
+
+interface ConverseParts {
+  readonly settings: ProxySettings;
+  readonly gate: Gate;
+  readonly open: OpenUpstream;
+}
+
+interface ConverseOptions {
+  readonly authority: Authority;
+  readonly catalogue: Catalogue;
+  readonly caller: string;
+  readonly toClient: (message: Message, relatedTo: Id | null, status?: number) => void;
+  readonly onEnd: () => void;
+}
+
+function converse({ settings, gate, open }: ConverseParts, options: ConverseOptions): Conversation {
+  const { authority, catalogue, caller, toClient, onEnd } = options;
+  const upstream = open(
+    {
+      onMessage: (message, relatedTo, status) => conversation.fromServer(message, relatedTo, status),
+      onEnd(why) {
+        conversation.serverEnded(why);
+        onEnd();
+      },
+    },
+    catalogue.schemaOf,
+  );
+  const conversation = createConversation({
+    gate,
+    caller: { id: caller, authority },
+    catalogue,
+    possible: possibleOf(settings, authority),
+    upstream,
+    toClient,
+  });
+  return conversation;
+}
+
+function authorityOf(settings: ProxySettings, key: string): Authority {
+  return createServiceAuthority({
+    url: settings.service,
+    credential: { key },
+    session: settings.session ?? `mcp-${randomUUID()}`,
+    receiptsFor: settings.areReceiptsSent ? settings.as : null,
+  });
+}
+
+/** A lock file may name actions of any beginning. */
+function possibleOf({ as, locked }: ProxySettings, authority: Authority): PossibleActions {
+  const actions = Object.values(locked?.tools ?? {}).map(({ action }) => action);
+  const prefix = actions.every((action) => action.startsWith(`${as}.`)) ? `${as}.` : '';
+  return async () => {
+    const all = await authority.possible(prefix);
+    return new Map(all.map(({ action, possible }) => [action, possible]));
+  };
+}

@@ -1,0 +1,294 @@
+// Input schemas of tools into declarations of actions, for a person to read and to go on from. INVARIANT: what is valid by the
+// schema, and is JSON as the service takes it, is a payload that the declaration takes; what a server writes can end no line.
+
+import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
+
+export interface DeclarationOptions {
+  readonly as: string;
+  /** Whether payloads may have fields that the schema does not name. */
+  readonly isOpen: boolean;
+}
+
+export interface Declarations {
+  readonly text: string;
+  /** Places of which the policies know nothing but that something is there. */
+  readonly anyCount: number;
+  /** Tools whose names no action can have. */
+  readonly left: readonly string[];
+}
+
+export function declareTools(tools: readonly JsonObject[], options: DeclarationOptions): Declarations {
+  const left = tools.map(({ name }) => String(name)).filter((name) => !keyForm.test(name));
+  const declared = tools
+    .filter(({ name }) => keyForm.test(String(name)))
+    .map((tool) => declare(tool, options));
+  const [reading, acting] = [true, false].map((wanted) =>
+    declared.filter(({ isReading }) => isReading === wanted),
+  );
+  const parts = [
+    `# Actions of the server \`${options.as}\`, from the schemas of its tools. Read them before you use them.\n`,
+    ...section('the server calls these read-only, which nobody has checked', reading ?? []),
+    ...section('these may change something', acting ?? []),
+  ];
+  return {
+    text: parts.join('\n'),
+    anyCount: declared.reduce((sum, { anyCount }) => sum + anyCount, 0),
+    left,
+  };
+}
+
+/** Whatever a quoted key can hold. */
+const keyForm = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
+
+interface Declared {
+  readonly text: string;
+  readonly isReading: boolean;
+  readonly anyCount: number;
+}
+
+function section(title: string, those: readonly Declared[]): readonly string[] {
+  return those.length === 0 ? [] : [`# --- ${title} ---\n`, ...those.map(({ text }) => text)];
+}
+
+interface Context extends DeclarationOptions {
+  /** Where local references are looked up. */
+  readonly root: JsonObject;
+  /** References that are being written out. */
+  readonly within: readonly string[];
+  readonly indent: string;
+  readonly count: { any: number };
+}
+
+function declare(tool: JsonObject, options: DeclarationOptions): Declared {
+  const { name, description, inputSchema } = tool;
+  const root = isObject(inputSchema) ? inputSchema : {};
+  const context: Context = { ...options, root, within: [], indent: '', count: { any: 0 } };
+  const says = comment(typeof description === 'string' ? description : '', '');
+  const text = `${says}action ${keyText(`${options.as}.${String(name)}`)} ${recordText(root, context)}\n`;
+  return {
+    text,
+    isReading: member(tool, 'annotations', 'readOnlyHint') === true,
+    anyCount: context.count.any,
+  };
+}
+
+function keyText(key: string): string {
+  return key.split('.').every(isWord) ? key : JSON.stringify(key);
+}
+
+function isWord(text: string): boolean {
+  return /^[a-z][a-z0-9_]*$/.test(text);
+}
+
+const commentLength = 105;
+
+/** Lines of a comment, at most three: the server's own words, on lines that they cannot leave. */
+function comment(text: string, indent: string): string {
+  const words = text
+    .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .trim()
+    .split(' ');
+  const lines: string[] = [''];
+  for (const word of words) {
+    const last = lines.at(-1) ?? '';
+    if (last.length + word.length > commentLength && last !== '') lines.push(word.slice(0, commentLength));
+    else lines[lines.length - 1] = `${last} ${word.slice(0, commentLength)}`.trim();
+  }
+  const shown = lines.length > 3 ? [...lines.slice(0, 2), `${lines[2]} ...`] : lines;
+  return shown
+    .filter((line) => line !== '')
+    .map((line) => `${indent}# ${line}\n`)
+    .join('');
+}
+
+function recordText(schema: JsonObject, context: Context): string {
+  const inner = `${context.indent}  `;
+  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const lines = properties.map(([name, property]) => {
+    const { type, notes } = typeOf(property, { ...context, indent: inner });
+    const all = [...notes, ...hints(name, property, type)];
+    const field = `${fieldName(name)}${required.includes(name) ? '' : '?'}: ${type}`;
+    return `${all.map((note) => comment(note, inner)).join('')}${inner}${field}\n`;
+  });
+  if (context.isOpen) lines.push(`${inner}...\n`);
+  return lines.length === 0 ? '{ }' : `{\n${lines.join('')}${context.indent}}`;
+}
+
+function fieldName(name: string): string {
+  return isWord(name) ? name : JSON.stringify(name);
+}
+
+/** What a person may want to make of it. */
+function hints(name: string, property: Json, type: string): readonly string[] {
+  if (!/^(\[?string|any)/.test(type)) return [];
+  const isSecret = member(property, 'writeOnly') === true || member(property, 'format') === 'password';
+  if (isSecret || /password|passphrase|token|secret|api_?key/i.test(name))
+    return ['A secret? Declared as `secret string`, it is neither stored nor shown.'];
+  return /(^|_)(path|paths|file|dir|directory|source|destination)$/i.test(name)
+    ? ['A path? Declared as `path`, rules can say `inside`.']
+    : [];
+}
+
+interface Typed {
+  readonly type: string;
+  readonly notes: readonly string[];
+}
+
+function typeOf(given: Json | undefined, context: Context): Typed {
+  const schema = resolved(given, context);
+  if (typeof schema === 'string') return anyType(schema, context);
+  const { schema: own, context: inner } = schema;
+  const union = own.anyOf ?? own.oneOf;
+  if (Array.isArray(own.allOf) || member(own, 'not') !== undefined || own.if !== undefined)
+    return anyType('several schemas at once', inner);
+  if (Array.isArray(union)) return unionType(union, inner);
+  if (own.const !== undefined) return valuesType([own.const], inner);
+  if (Array.isArray(own.enum)) return valuesType(own.enum, inner);
+  if (Array.isArray(own.type))
+    return unionType(
+      own.type.map((type) => ({ ...own, type })),
+      inner,
+    );
+  return plainType(own, inner);
+}
+
+interface Resolved {
+  readonly schema: JsonObject;
+  readonly context: Context;
+}
+
+/** Behind a local reference; text where there is no type for it. */
+function resolved(given: Json | undefined, context: Context): Resolved | string {
+  if (!isObject(given)) return 'no schema';
+  const { $ref: ref } = given;
+  if (ref === undefined) return { schema: given, context };
+  if (typeof ref !== 'string' || !ref.startsWith('#')) return 'a schema from elsewhere';
+  if (context.within.includes(ref)) return 'a schema within itself';
+  const way = ref
+    .slice(1)
+    .split('/')
+    .slice(1)
+    .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+  const target = way.length === 0 ? context.root : member(context.root, ...way);
+  return resolved(target, { ...context, within: [...context.within, ref] });
+}
+
+function anyType(why: string, { count }: Context): Typed {
+  count.any += 1;
+  return { type: 'any', notes: [`any: ${why}.`] };
+}
+
+function unionType(members: readonly Json[], context: Context): Typed {
+  const others = members.filter((one) => member(one, 'type') !== 'null' && member(one, 'const') !== null);
+  const isNullable = others.length < members.length;
+  const values = others.flatMap((one) => {
+    const held = member(one, 'const');
+    const listed = member(one, 'enum');
+    return held !== undefined ? [held] : Array.isArray(listed) ? listed : [undefined];
+  });
+  const isOfValues = others.length > 0 && values.every((value) => typeof value === 'string');
+  const found = isOfValues
+    ? valuesType(values as readonly Json[], context)
+    : others.length === 1
+      ? typeOf(others[0], context)
+      : anyType('one of several shapes', context);
+  return isNullable ? nullable(found) : found;
+}
+
+function nullable({ type, notes }: Typed): Typed {
+  return { type: type === 'any' || type.endsWith('| null') ? type : `${type} | null`, notes };
+}
+
+function valuesType(values: readonly Json[], context: Context): Typed {
+  const others = [...new Set(values.filter((value) => value !== null))];
+  const isNullable = values.includes(null);
+  const found = typeOfValues(others, context);
+  return isNullable ? nullable(found) : found;
+}
+
+function typeOfValues(values: readonly Json[], context: Context): Typed {
+  if (values.length === 0) return anyType('nothing but null', context);
+  if (values.every((value) => typeof value === 'string' && isPrintable(value)))
+    return { type: values.map((value) => JSON.stringify(value)).join(' | '), notes: [] };
+  if (values.every((value) => typeof value === 'string')) return { type: 'string', notes: [] };
+  if (values.every((value) => typeof value === 'boolean')) return { type: 'boolean', notes: [] };
+  const notes = [`One of ${values.map((value) => JSON.stringify(value)).join(', ')}.`];
+  if (values.every((value) => Number.isInteger(value))) return { type: 'integer', notes };
+  if (values.every((value) => typeof value === 'number')) return { type: 'number', notes };
+  return anyType('values of several types', context);
+}
+
+function isPrintable(text: string): boolean {
+  return !/\p{C}/u.test(text) && text !== '';
+}
+
+function plainType(schema: JsonObject, context: Context): Typed {
+  switch (schema.type) {
+    case 'boolean':
+      return { type: 'boolean', notes: [] };
+    case 'string':
+      return textType(schema);
+    case 'integer':
+    case 'number':
+      return numberType(schema, schema.type);
+    case 'array':
+      return listType(schema, context);
+    case 'object':
+      return objectType(schema, context);
+    case 'null':
+      return anyType('nothing but null', context);
+    default:
+      return isObject(schema.properties) ? objectType(schema, context) : anyType('no type', context);
+  }
+}
+
+const formats: Readonly<Record<string, string>> = {
+  email: 'email',
+  date: 'date',
+  'date-time': 'timestamp',
+  ipv4: 'ip',
+  ipv6: 'ip',
+};
+
+function textType({ format, pattern, minLength, maxLength }: JsonObject): Typed {
+  const notes = typeof pattern === 'string' ? [`By the server it matches ${pattern}`] : [];
+  const known = typeof format === 'string' ? formats[format] : undefined;
+  if (known !== undefined) return { type: known, notes };
+  return { type: `string${range(minLength, maxLength)}`, notes };
+}
+
+function numberType(schema: JsonObject, type: string): Typed {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const ends = [exclusiveMinimum, exclusiveMaximum].filter((end) => typeof end === 'number');
+  const notes = ends.length === 0 ? [] : [`By the server it ends before ${ends.join(', ')}.`];
+  return { type: `${type}${range(minimum, maximum)}`, notes };
+}
+
+/** The service takes no number of more digits. */
+const largest = 999_999_999_999_999;
+
+function range(first: Json | undefined, last: Json | undefined): string {
+  const [low, high] = [endText(first), endText(last)];
+  return low === '' && high === '' ? '' : ` ${low}..${high}`;
+}
+
+function endText(value: Json | undefined): string {
+  const isPlain =
+    typeof value === 'number' && Math.abs(value) <= largest && /^-?\d+(\.\d+)?$/.test(String(value));
+  return isPlain ? String(value) : '';
+}
+
+function listType({ items, prefixItems, minItems, maxItems }: JsonObject, context: Context): Typed {
+  const element =
+    prefixItems === undefined ? typeOf(items, context) : anyType('places of several types', context);
+  return { type: `[${element.type}]${range(minItems, maxItems)}`, notes: element.notes };
+}
+
+function objectType(schema: JsonObject, context: Context): Typed {
+  const isMap = isObject(schema.additionalProperties) || isObject(schema.patternProperties);
+  const isEmpty = !isObject(schema.properties) || Object.keys(schema.properties).length === 0;
+  if (isMap) return anyType('keys of any name', context);
+  if (isEmpty && schema.additionalProperties !== false) return anyType('an object of any shape', context);
+  return { type: recordText(schema, context), notes: [] };
+}

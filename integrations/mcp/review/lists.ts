@@ -1,0 +1,85 @@
+// Lists as the client sees them: without what the policies deny whatever the arguments are. INVARIANT: a tool is left out only
+// where the service says `never`, or does not know its action.
+
+import type { PossibleAction } from '../../typescript/client.ts';
+import type { Gate, GateSettings } from '../calls/gate.ts';
+import {
+  errorAnswer,
+  errorCodes,
+  isObject,
+  type JsonObject,
+  member,
+  type RpcRequest,
+  type RpcResponse,
+} from '../protocol/messages.ts';
+import type { Listing } from './catalogue.ts';
+
+/** By action. */
+export type PossibleActions = () => Promise<ReadonlyMap<string, PossibleAction['possible']>>;
+
+export async function listTools(
+  { around, tools }: Listing,
+  possible: PossibleActions,
+  settings: GateSettings,
+): Promise<JsonObject> {
+  const known = await possible();
+  const shown = tools.flatMap(({ action, definition }) => {
+    switch (known.get(action)) {
+      case 'may':
+        return [definition];
+      case 'asks':
+        return [asking(definition, settings.prefix)];
+      default:
+        return [];
+    }
+  });
+  return { ...around, tools: shown };
+}
+
+/** A planner may know that people will be asked. */
+function asking(definition: JsonObject, prefix: string): JsonObject {
+  const meta = isObject(definition._meta) ? definition._meta : {};
+  return { ...definition, _meta: { ...meta, [`${prefix}writ-decision`]: { possible: 'asks' } } };
+}
+
+interface ShownFor {
+  readonly gate: Gate;
+  readonly possible: PossibleActions;
+}
+
+/** List → the action that reads its entries, and the member that holds them. */
+const others: Readonly<Record<string, readonly [action: string, entries: string]>> = {
+  'resources/list': ['resources.read', 'resources'],
+  'resources/templates/list': ['resources.read', 'resourceTemplates'],
+  'prompts/list': ['prompts.get', 'prompts'],
+};
+
+/** The server's response to a request that was not decided, as the client may see it. */
+export async function shownList(
+  response: RpcResponse,
+  { method }: RpcRequest,
+  parts: ShownFor,
+): Promise<RpcResponse> {
+  const { result } = response;
+  if (result === undefined) return response;
+  if (method === 'initialize' || method === 'server/discover')
+    return { ...response, result: introduced(result, parts.gate.settings) };
+  const [action, entries] = others[method] ?? [];
+  if (action === undefined || entries === undefined) return response;
+  try {
+    const known = (await parts.possible()).get(`${parts.gate.settings.as}.${action}`) ?? 'never';
+    return known === 'never' ? { ...response, result: { ...result, [entries]: [] } } : response;
+  } catch (error) {
+    const why = `authorization service unavailable: ${(error as Error).message}`;
+    return errorAnswer(response.id, errorCodes.internal, why);
+  }
+}
+
+/** What a server tells models about itself is reviewed like its tools. */
+function introduced(result: JsonObject, { locked, warn }: GateSettings): JsonObject {
+  const live = member(result, 'instructions') ?? null;
+  if (locked === null || live === locked.instructions) return result;
+  warn('the instructions of the server are others than the reviewed ones, which are shown');
+  const { instructions, ...rest } = result;
+  return locked.instructions === null ? rest : { ...rest, instructions: locked.instructions };
+}

@@ -1,0 +1,126 @@
+// The lock file: what people have reviewed of each server, meant to be read in a pull request. The proxy serves what stands
+// here and never what a server says now. INVARIANT: a file that is not whole, or was edited beside its digests, is refused.
+
+import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
+import { definitionDigest, driftOf } from './definition.ts';
+
+export interface LockedTool {
+  readonly action: string;
+  /** The day of the review, in UTC. */
+  readonly reviewed: string;
+  readonly digest: string;
+  readonly definition: JsonObject;
+}
+
+export interface LockedServer {
+  /** How the server was started, or its address. */
+  readonly source: readonly string[];
+  /** What the server calls itself. */
+  readonly server: JsonObject;
+  /** What the server tells models about itself; null where it says nothing. */
+  readonly instructions: string | null;
+  readonly tools: Readonly<Record<string, LockedTool>>;
+}
+
+export interface Lock {
+  readonly version: 1;
+  readonly servers: Readonly<Record<string, LockedServer>>;
+}
+
+/** What a server says about itself at a moment. */
+export interface LiveServer {
+  readonly source: readonly string[];
+  readonly server: JsonObject;
+  readonly instructions: string | null;
+  readonly tools: readonly JsonObject[];
+}
+
+export class LockFault extends Error {}
+
+export function readLock(text: string): Lock {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new LockFault(`the lock file is not JSON: ${(error as Error).message}`);
+  }
+  const servers = member(value, 'servers');
+  if (member(value, 'version') !== 1) throw new LockFault('the lock file has another version than 1');
+  if (!isObject(servers)) throw new LockFault('the lock file has no `servers`');
+  return {
+    version: 1,
+    servers: Object.fromEntries(Object.entries(servers).map(([as, one]) => [as, server(as, one)])),
+  };
+}
+
+export function writeLock({ version, servers }: Lock): string {
+  return `${JSON.stringify({ version, servers: sorted(servers) }, null, 2)}\n`;
+}
+
+/** The review of all that a server says now. Keys of actions and days stay where nothing has changed. */
+export function lockServer(
+  as: string,
+  live: LiveServer,
+  before: LockedServer | undefined,
+  today: string,
+): LockedServer {
+  const tools = live.tools.map((definition) => {
+    const name = String(definition.name);
+    const old = before?.tools[name];
+    const digest = definitionDigest(definition);
+    const isSame = old?.digest === digest;
+    const action = old?.action ?? `${as}.${name}`;
+    return [name, { action, reviewed: isSame ? old.reviewed : today, digest, definition }] as const;
+  });
+  const { source, server: itself, instructions } = live;
+  return { source, server: itself, instructions, tools: sorted(Object.fromEntries(tools)) };
+}
+
+export interface Difference {
+  /** Null where it is about the server as a whole. */
+  readonly tool: string | null;
+  readonly kind: 'new' | 'gone' | 'texts' | 'shape' | 'instructions';
+}
+
+export function differences(locked: LockedServer, live: LiveServer): readonly Difference[] {
+  const found: Difference[] = [];
+  const names = new Set(live.tools.map(({ name }) => String(name)));
+  if (locked.instructions !== live.instructions) found.push({ tool: null, kind: 'instructions' });
+  for (const definition of live.tools) {
+    const tool = String(definition.name);
+    const known = Object.hasOwn(locked.tools, tool) ? locked.tools[tool] : undefined;
+    const kind = known === undefined ? 'new' : driftOf(known.definition, definition);
+    if (kind !== 'none') found.push({ tool, kind });
+  }
+  for (const tool of Object.keys(locked.tools)) if (!names.has(tool)) found.push({ tool, kind: 'gone' });
+  return found;
+}
+
+function server(as: string, value: Json): LockedServer {
+  const source = member(value, 'source');
+  const tools = member(value, 'tools');
+  const itself = member(value, 'server');
+  const instructions = member(value, 'instructions');
+  if (!isObject(tools) || !Array.isArray(source) || !isObject(itself))
+    throw new LockFault(`the lock file does not say what ${as} is`);
+  return {
+    source: source.map(String),
+    server: itself,
+    instructions: typeof instructions === 'string' ? instructions : null,
+    tools: Object.fromEntries(Object.entries(tools).map(([name, one]) => [name, tool(`${as}.${name}`, one)])),
+  };
+}
+
+function tool(where: string, value: Json): LockedTool {
+  const [action, reviewed, digest] = ['action', 'reviewed', 'digest'].map((name) => member(value, name));
+  const definition = member(value, 'definition');
+  if (typeof action !== 'string' || typeof reviewed !== 'string' || !isObject(definition))
+    throw new LockFault(`the lock file does not say what ${where} is`);
+  if (digest !== definitionDigest(definition))
+    throw new LockFault(`the lock file was edited: the definition of ${where} does not have its digest`);
+  return { action, reviewed, digest, definition };
+}
+
+function sorted<Value>(object: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,237 @@
+// A server over streamable HTTP: each message is a POST of its own, and what comes back is one message or a stream of events.
+// In the era of sessions it keeps the id that the server gives, and listens on a stream beside them.
+
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Upstream } from '../calls/conversation.ts';
+import { eraOf, versionOf } from '../protocol/eras.ts';
+import { readEvents, type SentEvent } from '../protocol/events.ts';
+import {
+  errorAnswer,
+  errorCodes,
+  type Id,
+  isRequest,
+  isResponse,
+  type JsonObject,
+  type Message,
+  member,
+  type RpcRequest,
+  readFromServer,
+  writeMessage,
+} from '../protocol/messages.ts';
+import { mirroredHeaders } from '../protocol/mirrored-headers.ts';
+import type { UpstreamEvents } from './child-upstream.ts';
+
+export interface HttpServer {
+  readonly url: URL;
+  /** Sent with every message: what the server knows the operator by. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The input schema of a tool, where it is known: its arguments may have to stand in headers. */
+  readonly schemaOf: (tool: string) => JsonObject | null;
+}
+
+interface Line {
+  readonly server: HttpServer;
+  readonly events: UpstreamEvents;
+  /** Null before the server has given one. */
+  session: string | null;
+  /** As agreed when the session began. */
+  version: string | null;
+  readonly open: Set<ClientRequest>;
+  isListening: boolean;
+  isClosed: boolean;
+}
+
+const bodyBytesMax = 64 * 1024 * 1024;
+
+export function connectServer(server: HttpServer, events: UpstreamEvents): Upstream {
+  const line: Line = {
+    server,
+    events,
+    session: null,
+    version: null,
+    open: new Set(),
+    isListening: false,
+    isClosed: false,
+  };
+  return {
+    send: (message) => post(line, message),
+    close() {
+      line.isClosed = true;
+      for (const open of line.open) open.destroy();
+      if (line.session !== null) exchange(line, 'DELETE', {}).on('error', ignore).end();
+    },
+  };
+}
+
+function post(line: Line, message: Message): void {
+  const params = 'params' in message ? message.params : undefined;
+  const body = writeMessage(message);
+  const sent = exchange(line, 'POST', {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'content-length': String(Buffer.byteLength(body)),
+    ...versionHeader(line, params),
+    ...('method' in message && eraOf(params) === 'stateless'
+      ? mirroredHeaders(message, line.server.schemaOf)
+      : {}),
+  });
+  const asked = isRequest(message) ? message : null;
+  sent.on('response', (response) => take(line, response, asked));
+  sent.on('error', (error) => fail(line, asked, `the server cannot be reached: ${error.message}`));
+  sent.end(body);
+  const isBegun =
+    !isRequest(message) && !isResponse(message) && message.method === 'notifications/initialized';
+  if (isBegun && line.session !== null) listen(line, null);
+}
+
+function versionHeader({ version }: Line, params: JsonObject | undefined): Readonly<Record<string, string>> {
+  const said = versionOf(params) ?? version;
+  return said === null ? {} : { 'mcp-protocol-version': said };
+}
+
+function exchange(
+  { server, session, open }: Line,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+) {
+  const send = server.url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const sent = send(server.url, {
+    method,
+    headers: { ...server.headers, ...headers, ...(session === null ? {} : { 'mcp-session-id': session }) },
+  });
+  open.add(sent);
+  sent.on('close', () => open.delete(sent));
+  return sent;
+}
+
+/** Nothing is made up: who asked is told that no answer came. */
+function fail({ events, isClosed }: Line, asked: RpcRequest | null, why: string): void {
+  if (asked !== null && !isClosed)
+    events.onMessage(errorAnswer(asked.id, errorCodes.internal, why), asked.id);
+}
+
+function take(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
+  const { headers } = response;
+  if (asked?.method === 'initialize' && typeof headers['mcp-session-id'] === 'string')
+    line.session = headers['mcp-session-id'];
+  if (headers['content-type']?.startsWith('text/event-stream') === true) takeEvents(line, response, asked);
+  else takeBody(line, response, asked);
+}
+
+function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
+  const parts: Buffer[] = [];
+  let size = 0;
+  response.on('data', (part: Buffer) => {
+    size += part.length;
+    if (size > bodyBytesMax) response.destroy();
+    else parts.push(part);
+  });
+  response.on('error', () => fail(line, asked, 'the answer of the server stopped before its end'));
+  response.on('end', () => {
+    if (asked === null) return;
+    const message = readFromServer(Buffer.concat(parts).toString());
+    if (message !== null && isResponse(message) && message.id === null && message.error !== undefined)
+      hand(line, { ...message, id: asked.id }, asked.id, response.statusCode);
+    else if (message !== null && isResponse(message)) hand(line, message, asked.id, response.statusCode);
+    else fail(line, asked, `the server answers with HTTP status ${response.statusCode}`);
+  });
+}
+
+/** The version that was agreed on goes with each later message. */
+function hand(line: Line, message: Message, relatedTo: Id | null, status?: number): void {
+  const version = isResponse(message) ? member(message.result, 'protocolVersion') : undefined;
+  if (typeof version === 'string') line.version = version;
+  line.events.onMessage(message, relatedTo, status);
+}
+
+const retryMsDefault = 1_000;
+const resumesMax = 1_000;
+
+interface Stream {
+  readonly asked: RpcRequest | null;
+  lastEventId: string | null;
+  retryMs: number;
+  isAnswered: boolean;
+  resumes: number;
+}
+
+function takeEvents(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
+  const stream: Stream = {
+    asked,
+    lastEventId: null,
+    retryMs: retryMsDefault,
+    isAnswered: asked === null,
+    resumes: 0,
+  };
+  readStream(line, response, stream);
+}
+
+function readStream(line: Line, response: IncomingMessage, stream: Stream): void {
+  readEvents(response, {
+    onEvent: (event) => takeEvent(line, event, stream),
+    onEnd: () => resume(line, stream),
+  });
+}
+
+function takeEvent(line: Line, { id, retryMs, data }: SentEvent, stream: Stream): void {
+  if (id !== null) stream.lastEventId = id;
+  if (retryMs !== null) stream.retryMs = retryMs;
+  const message = data === '' ? null : readFromServer(data);
+  if (message === null) return;
+  if (isResponse(message) && message.id === stream.asked?.id) stream.isAnswered = true;
+  hand(line, message, stream.asked?.id ?? null);
+}
+
+/** A server may close the connection and let its client come back for the rest. */
+function resume(line: Line, stream: Stream): void {
+  const { asked, lastEventId, retryMs } = stream;
+  if (line.isClosed || stream.isAnswered) return;
+  if (lastEventId === null || stream.resumes >= resumesMax) {
+    fail(line, asked, 'the answer of the server stopped before its end');
+    return;
+  }
+  stream.resumes += 1;
+  setTimeout(() => {
+    if (!line.isClosed) listen(line, stream);
+  }, retryMs).unref();
+}
+
+/** Without a stream to resume: what the server says by itself, in the era of sessions. */
+function listen(line: Line, stream: Stream | null): void {
+  if (stream === null && line.isListening) return;
+  line.isListening ||= stream === null;
+  const resumed = stream?.lastEventId ?? null;
+  const sent = exchange(line, 'GET', {
+    accept: 'text/event-stream',
+    ...versionHeader(line, undefined),
+    ...(resumed === null ? {} : { 'last-event-id': resumed }),
+  });
+  sent.on('error', () =>
+    fail(line, stream?.asked ?? null, 'the answer of the server stopped before its end'),
+  );
+  sent.on('response', (response) => {
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+    if (response.statusCode !== 200 || !isStream) {
+      response.resume();
+      fail(line, stream?.asked ?? null, 'the answer of the server stopped before its end');
+    } else if (stream !== null) readStream(line, response, stream);
+    else
+      readEvents(response, { onEvent: (event) => takeUnasked(line, event), onEnd: () => listenAgain(line) });
+  });
+  sent.end();
+}
+
+function takeUnasked(line: Line, { data }: SentEvent): void {
+  const message = data === '' ? null : readFromServer(data);
+  if (message !== null) hand(line, message, null);
+}
+
+function listenAgain(line: Line): void {
+  line.isListening = false;
+  setTimeout(() => {
+    if (!line.isClosed) listen(line, null);
+  }, retryMsDefault).unref();
+}
+
+function ignore(): void {}

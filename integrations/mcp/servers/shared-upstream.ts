@@ -1,0 +1,116 @@
+// One started server for many conversations of the later era, which has no sessions: ids of requests and of their progress are
+// made unique on the way, and put back on the way home. INVARIANT: what belongs to a request reaches the conversation that
+// asked, and no other.
+
+import type { Upstream } from '../calls/conversation.ts';
+import {
+  type Id,
+  isRequest,
+  isResponse,
+  type JsonObject,
+  type Message,
+  member,
+} from '../protocol/messages.ts';
+import type { UpstreamEvents } from './child-upstream.ts';
+
+export type OpenUpstream = (
+  events: UpstreamEvents,
+  schemaOf: (tool: string) => JsonObject | null,
+) => Upstream;
+
+interface Asked {
+  readonly by: UpstreamEvents;
+  readonly id: Id;
+  readonly progressToken: Id | undefined;
+}
+
+const subscription = 'io.modelcontextprotocol/subscriptionId';
+
+export function shareUpstream(open: OpenUpstream): OpenUpstream {
+  const asked = new Map<string, Asked>();
+  let count = 0;
+  let server: Upstream | null = null;
+  const start = (): Upstream =>
+    open(
+      {
+        onMessage: (message) => sendHome(asked, message),
+        onEnd(why) {
+          server = null;
+          const those = new Set([...asked.values()].map(({ by }) => by));
+          asked.clear();
+          for (const one of those) one.onEnd(why);
+        },
+      },
+      () => null,
+    );
+  return (by) => ({
+    send(message) {
+      server ??= start();
+      if (!isRequest(message)) {
+        server.send(renamed(asked, by, message));
+        return;
+      }
+      count += 1;
+      const own = `w${count}`;
+      const token = member(message.params, '_meta', 'progressToken');
+      asked.set(own, { by, id: message.id, progressToken: token as Id | undefined });
+      try {
+        server.send({ ...withToken(message, token === undefined ? undefined : own), id: own });
+      } catch (error) {
+        asked.delete(own);
+        throw error;
+      }
+    },
+    /** The server goes on for others; what this one waits for is given up. */
+    close() {
+      for (const [own, one] of asked) {
+        if (one.by !== by) continue;
+        asked.delete(own);
+        const params = { requestId: own, reason: 'the client has left' };
+        server?.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+      }
+    },
+  });
+}
+
+function withToken<Sent extends Message>(message: Sent, token: Id | undefined): Sent {
+  const params = 'params' in message ? (message.params ?? {}) : {};
+  if (token === undefined) return message;
+  return {
+    ...message,
+    params: { ...params, _meta: { ...(params._meta as JsonObject), progressToken: token } },
+  };
+}
+
+/** A client names its own request when it gives it up. */
+function renamed(asked: ReadonlyMap<string, Asked>, by: UpstreamEvents, message: Message): Message {
+  const requestId = 'params' in message ? member(message.params, 'requestId') : undefined;
+  if (requestId === undefined || !('method' in message)) return message;
+  for (const [own, one] of asked)
+    if (one.by === by && one.id === requestId)
+      return { ...message, params: { ...message.params, requestId: own } };
+  return message;
+}
+
+function sendHome(asked: Map<string, Asked>, message: Message): void {
+  if (isResponse(message)) {
+    const one = asked.get(String(message.id));
+    asked.delete(String(message.id));
+    if (one === undefined) return;
+    const result = message.result === undefined ? {} : { result: homeMeta(message.result, one.id) };
+    one.by.onMessage({ ...message, id: one.id, ...result }, one.id);
+    return;
+  }
+  const { params = {} } = message;
+  const token = params.progressToken ?? member(params, '_meta', subscription);
+  const only = asked.size === 1 ? [...asked.values()][0] : undefined;
+  const one = token === undefined ? only : asked.get(String(token));
+  if (one === undefined) return;
+  const own = params.progressToken === undefined ? {} : { progressToken: one.progressToken ?? one.id };
+  one.by.onMessage({ ...message, params: { ...homeMeta(params, one.id), ...own } }, one.id);
+}
+
+function homeMeta(object: JsonObject, id: Id): JsonObject {
+  if (member(object, '_meta', subscription) === undefined) return object;
+  return { ...object, _meta: { ...(object._meta as JsonObject), [subscription]: id } };
+}

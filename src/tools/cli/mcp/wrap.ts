@@ -1,0 +1,111 @@
+// `writ mcp wrap`: puts the proxy in front of every server that a client's configuration names. What it does not know of an
+// entry stays as it is, and secrets of headers go into the environment, where other users of the machine do not see them.
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isObject, type Json, type JsonObject } from '../../../../integrations/mcp/protocol/messages.ts';
+import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
+import { replaceFile } from '../output/replace-file.ts';
+
+export interface WrapOptions {
+  readonly service?: string;
+  readonly keyFile: string;
+  readonly lock?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Where clients keep their servers. */
+const sections = ['mcpServers', 'servers'] as const;
+
+export async function wrapConfiguration(path: string, options: WrapOptions): Promise<ExitCode> {
+  const whole = readConfiguration(path);
+  const section = sections.find((name) => isObject(whole[name]));
+  if (section === undefined)
+    throw new UsageError(`${path} names no servers: it has no \`${sections.join('` or `')}\``);
+  const servers = Object.entries(whole[section] as JsonObject);
+  const wrapped = servers.map(
+    ([name, entry]) => [name, isObject(entry) ? wrapEntry(name, entry, options) : entry] as const,
+  );
+  const text = `${JSON.stringify({ ...whole, [section]: Object.fromEntries(wrapped) }, null, 2)}\n`;
+  if (options.dryRun === true) print(text);
+  else await replaceFile(path, text);
+  const count = wrapped.filter(([, entry], at) => entry !== servers[at]?.[1]).length;
+  printError(
+    `writ mcp: ${count} of ${servers.length} servers of ${path} ${options.dryRun === true ? 'would be' : 'are'} behind the proxy\n`,
+  );
+  return exitCodes.ok;
+}
+
+function readConfiguration(path: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read as JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) throw new UsageError(`${path} is not a JSON object`);
+  return value;
+}
+
+const entryFile = resolve(import.meta.dirname, '../writ.js');
+
+function wrapEntry(name: string, entry: JsonObject, options: WrapOptions): JsonObject {
+  const { command, args = [], url, headers, type, env, ...rest } = entry;
+  const given = Array.isArray(args) ? args.map(String) : [];
+  if (given[0] === entryFile && given[1] === 'mcp') return entry;
+  const before = [
+    entryFile,
+    'mcp',
+    '--as',
+    asOf(name),
+    '--key-file',
+    resolve(options.keyFile),
+    ...chosen(options),
+  ];
+  const environment = isObject(env) ? env : {};
+  if (typeof command === 'string')
+    return {
+      ...rest,
+      ...withType(type),
+      command: process.execPath,
+      args: [...before, '--', command, ...given],
+      ...withEnv(environment),
+    };
+  if (typeof url !== 'string') return entry;
+  const sent = Object.entries(isObject(headers) ? headers : {}).map(
+    ([header, value], at) => [header, `WRIT_HEADER_${at + 1}`, value] as const,
+  );
+  const lines = sent.flatMap(([header, variable]) => ['--header', `${header}: env:${variable}`]);
+  const secrets = Object.fromEntries(sent.map(([, variable, value]) => [variable, value]));
+  return {
+    ...rest,
+    ...withType(type === undefined ? undefined : 'stdio'),
+    command: process.execPath,
+    args: [...before, '--url', url, ...lines],
+    ...withEnv({ ...environment, ...secrets }),
+  };
+}
+
+function chosen({ service, lock }: WrapOptions): readonly string[] {
+  return [
+    ...(service === undefined ? [] : ['--service', service]),
+    ...(lock === undefined ? [] : ['--lock', resolve(lock)]),
+  ];
+}
+
+function withType(type: Json | undefined): JsonObject {
+  return type === undefined ? {} : { type };
+}
+
+function withEnv(env: JsonObject): JsonObject {
+  return Object.keys(env).length === 0 ? {} : { env };
+}
+
+/** A plain word, as actions begin with one. */
+function asOf(name: string): string {
+  const word = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  return /^[a-z]/.test(word) ? word : `server_${word}`;
+}

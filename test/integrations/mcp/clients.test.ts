@@ -1,0 +1,274 @@
+// The clients and the servers that exist, with the proxy between them: what comes through it is what comes without it, and
+// over HTTP each client is its own agent.
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  Client as LaterClient,
+  StreamableHTTPClientTransport as LaterHttp,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport as LaterStdio } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHttpProxy, openServer, type ProxySettings } from '../../../integrations/mcp/proxy.ts';
+import { declareTools } from '../../../integrations/mcp/review/declarations.ts';
+import { readServer } from '../../../integrations/mcp/review/live-server.ts';
+import { shareService } from '../../http/service.ts';
+import { usePolicies } from '../../http/written-policies.ts';
+import { countingServer, type Got, modern, proxySettings, tool } from './rig.ts';
+
+const service = shareService();
+const info = { name: 'test', version: '1' };
+const serverFile = (name: string) =>
+  resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+
+interface Place {
+  readonly kind: 'command';
+  readonly command: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+function placeOf(name: string, folder: string): Place {
+  const rest = name === 'filesystem' ? [folder] : name === 'everything' ? ['stdio'] : [];
+  const environment = { ...process.env, MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
+  return { kind: 'command', command: [process.execPath, serverFile(name), ...rest], environment };
+}
+
+/** All that the server can do is granted. */
+async function allowAll(as: string, server: ProxySettings['server']): Promise<void> {
+  const live = await readServer(
+    openServer(server, () => undefined),
+    [],
+  );
+  const { text } = declareTools(live.tools, { as, isOpen: true });
+  const keys = live.tools.map(({ name }) => JSON.stringify(`${as}.${String(name)}`));
+  const others = ['resources.read', 'prompts.get', 'completion.complete'].map((key) => `${as}.${key}`);
+  const rule = 'allow any_of_it when agent.name != "nobody"';
+  await usePolicies(
+    service(),
+    `${text}\naction ${others.join(', ')} { ... }\npolicy p on ${[...keys, ...others].join(', ')} { ${rule} }`,
+  );
+}
+
+async function listen(settings: ProxySettings, sharedKey: string | null = null): Promise<URL> {
+  const server = createHttpProxy({ settings, sharedKey, origins: [], hosts: [] });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as Got).port}/mcp`);
+}
+
+const withServer = (server: ProxySettings['server'], changes: Partial<ProxySettings> = {}) =>
+  proxySettings(service(), countingServer(), { as: 'it', server, ...changes });
+
+const bearer = () => ({ requestInit: { headers: { authorization: `Bearer ${service().apiKey}` } } });
+
+const calls: Readonly<Record<string, readonly (readonly [string, object])[]>> = {
+  filesystem: [
+    ['list_allowed_directories', {}],
+    ['read_text_file', { path: 'a.txt' }],
+    ['read_text_file', { path: '/etc/nothing' }],
+  ],
+  memory: [
+    ['create_entities', { entities: [{ name: 'n', entityType: 't', observations: ['é☕'] }] }],
+    ['read_graph', {}],
+  ],
+  everything: [
+    ['echo', { message: 'ünï' }],
+    ['get-sum', { a: 0.1, b: 0.2 }],
+    ['get-structured-content', { location: 'Chicago' }],
+    ['get-tiny-image', {}],
+  ],
+};
+
+describe.each(Object.keys(calls))('%s', (name) => {
+  test('says through the proxy what it says without it, to each client', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
+    writeFileSync(join(folder, 'a.txt'), 'hello');
+    const place = placeOf(name, folder);
+    await allowAll('it', place);
+    const url = await listen(withServer(place));
+    const [command = '', ...args] = place.command;
+    const env = place.environment as Record<string, string>;
+    const cli = [
+      'src/tools/cli/writ.js',
+      'mcp',
+      '--as',
+      'it',
+      '--service',
+      service().url,
+      '--',
+      ...place.command,
+    ];
+    const proxied = {
+      command,
+      args: cli,
+      env: { ...env, WRIT_API_KEY: service().apiKey },
+      stderr: 'ignore' as const,
+    };
+    const direct = { command, args, env, stderr: 'ignore' as const };
+    const later = (mode: Got) => new LaterClient(info, mode === null ? {} : { versionNegotiation: { mode } });
+    const clients: readonly (readonly [Got, Got])[] = [
+      [new Client(info), new StdioClientTransport(direct)],
+      ...(name === 'everything' ? [[new Client(info), new StdioClientTransport(proxied)] as const] : []),
+      [new Client(info), new StreamableHTTPClientTransport(url, bearer())],
+      [later(null), new LaterHttp(url, bearer())],
+      [later('auto'), new LaterHttp(url, bearer())],
+    ];
+    const said: string[] = [];
+    for (const [client, transport] of clients) {
+      await client.connect(transport);
+      const { tools } = await client.listTools();
+      const results = [];
+      for (const [one, given] of calls[name] ?? []) {
+        const path = 'path' in given && given.path === 'a.txt' ? { path: join(folder, 'a.txt') } : {};
+        results.push(await client.callTool({ name: one, arguments: { ...given, ...path } }));
+      }
+      said.push(
+        JSON.stringify([tools.map(({ name: tool }: Got) => tool), name === 'memory' ? results[1] : results]),
+      );
+      await client.close();
+    }
+    expect(new Set(said).size).toBe(1);
+  });
+});
+
+test('a client of the later era alone reaches a server of it, over both transports', async () => {
+  const fixture = resolve('test/integrations/mcp/later-server.ts');
+  const place: Place = { kind: 'command', command: [process.execPath, fixture], environment: process.env };
+  await allowAll('it', place);
+  const url = await listen(withServer(place));
+  const cli = [
+    'src/tools/cli/writ.js',
+    'mcp',
+    '--as',
+    'it',
+    '--service',
+    service().url,
+    '--',
+    ...place.command,
+  ];
+  const env = { ...(process.env as Record<string, string>), WRIT_API_KEY: service().apiKey };
+  const pinned = () => new LaterClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  for (const transport of [
+    new LaterHttp(url, bearer()),
+    new LaterStdio({ command: process.execPath, args: cli, env, stderr: 'ignore' }),
+  ]) {
+    const client = pinned();
+    await client.connect(transport);
+    expect(client.getProtocolEra()).toBe('modern');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['forecast']);
+    const { content } = await client.callTool({ name: 'forecast', arguments: { city: 'Bonn' } });
+    expect(content).toEqual([{ type: 'text', text: 'Bonn: sunny' }]);
+    await client.close();
+  }
+});
+
+describe('over HTTP', () => {
+  const policies =
+    'action files.read { path: path }\npolicy p on files.read { allow within_it when payload.path inside "/a" }';
+  const headers = (more: object = {}) => ({
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    authorization: `Bearer ${service().apiKey}`,
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'read',
+    ...more,
+  });
+  const schema = { type: 'object', properties: { path: { type: 'string', 'x-mcp-header': 'Path' } } };
+  const body = (name = 'read', path = '/a/b') =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: { path }, ...modern() },
+    });
+
+  async function opened(sharedKey: string | null = null) {
+    await usePolicies(service(), policies);
+    const server = countingServer(tool('read', { inputSchema: schema }));
+    const url = await listen(proxySettings(service(), server), sharedKey);
+    const post = async (sent: object, text = body()) => {
+      const reply = await fetch(url, {
+        method: 'POST',
+        headers: headers(sent) as Record<string, string>,
+        body: text,
+      });
+      return { status: reply.status, body: (await reply.json()) as Got };
+    };
+    return { server, url, post };
+  }
+
+  test('a message is taken where its headers say what it says', async () => {
+    const { server, post } = await opened();
+    expect(await post({})).toMatchObject({ status: 200, body: { result: { resultType: 'complete' } } });
+    expect(await post({}, body('read', '/b'))).toMatchObject({
+      status: 200,
+      body: { result: { isError: true } },
+    });
+    expect(server.calls()).toHaveLength(1);
+    const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: modern() });
+    expect((await post({ 'mcp-method': 'tools/list', 'mcp-name': undefined }, list)).status).toBe(400);
+  });
+
+  test.each([
+    ['another tool', { 'mcp-name': 'write' }, -32020],
+    ['another method', { 'mcp-method': 'tools/list' }, -32020],
+    ['another version', { 'mcp-protocol-version': '2027-01-01' }, -32020],
+    ['a page elsewhere', { origin: 'https://evil.example' }, -32600],
+    ['no key', { authorization: 'Bearer x' }, -32600],
+    ['no JSON', { 'content-type': 'text/plain' }, -32600],
+  ])('%s in a header reaches nobody', async (_what, sent, code) => {
+    const { server, post } = await opened();
+    const reply = await post(sent);
+    expect(reply.status).toBeGreaterThanOrEqual(400);
+    expect(reply.body.error.code).toBe(code);
+    expect(server.calls()).toEqual([]);
+  });
+
+  test('a session answers to the key that began it', async () => {
+    const { url } = await opened('writ_shared');
+    const send = (key: string | null, message: object, session: string | null = null) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(session === null ? {} : { 'mcp-session-id': session }),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+      });
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: info };
+    const begun = await send(service().apiKey, { method: 'initialize', params });
+    const session = begun.headers.get('mcp-session-id');
+    expect((await send(service().apiKey, { method: 'ping' }, session)).status).toBe(200);
+    expect((await send('writ_other', { method: 'ping' }, session)).status).toBe(404);
+    expect((await send(null, { method: 'ping' }, session)).status).toBe(404);
+    expect((await send(service().apiKey, { method: 'ping' })).status).toBe(400);
+  });
+
+  test('a server over HTTP is reached through the proxy of both transports', async () => {
+    const { url } = await opened();
+    const { authorization } = headers();
+    const place = { kind: 'url' as const, url, headers: { authorization } };
+    const twice = await listen(proxySettings(service(), countingServer(), { server: place }));
+    for (const [client, transport] of [
+      [new Client(info), new StreamableHTTPClientTransport(twice, bearer())],
+      [new LaterClient(info, { versionNegotiation: { mode: 'auto' } }), new LaterHttp(twice, bearer())],
+    ] as readonly (readonly [Got, Got])[]) {
+      await client.connect(transport);
+      expect((await client.listTools()).tools).toHaveLength(1);
+      const { content } = await client.callTool({ name: 'read', arguments: { path: '/a/ü' } });
+      expect(JSON.parse(content[0].text).args).toEqual({ path: '/a/ü' });
+      expect((await client.callTool({ name: 'read', arguments: { path: '/b' } })).isError).toBe(true);
+      await client.close();
+    }
+  });
+});

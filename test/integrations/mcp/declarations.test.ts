@@ -1,0 +1,118 @@
+// Declarations made of the schemas of 128 tools of ten servers: they check clean, and take what the schemas take.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../integrations/mcp/protocol/messages.ts';
+import { declareTools } from '../../../integrations/mcp/review/declarations.ts';
+import { nothingSatisfied } from '../../../src/language/model/request.ts';
+import { compile } from '../../../src/pipeline.ts';
+import { payloads } from './payloads.ts';
+
+const recorded = readFileSync(join(import.meta.dirname, 'tools.jsonl'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as JsonObject & { readonly server: string; readonly name: string });
+const servers = [...Map.groupBy(recorded, ({ server }) => server)];
+const perTool = Number(process.env.WRIT_MCP_PAYLOADS ?? 15);
+
+const sourcesOf = (text: string) => ({
+  files: [{ path: 'a.policy', text }],
+  readListFile: () => 'missing' as never,
+});
+
+function compiled(text: string) {
+  const result = compile(sourcesOf(text));
+  expect(result.diagnostics).toEqual([]);
+  return result.engine!;
+}
+
+const declared = (as: string, tools: readonly JsonObject[], isOpen = false) =>
+  declareTools(tools, { as, isOpen });
+
+describe('the recorded tools', () => {
+  test('all become declarations without an error or a warning, few of whose places are unknown', () => {
+    const all = servers.map(([as, tools]) => declared(as, tools));
+    expect(recorded).toHaveLength(128);
+    expect(all.flatMap(({ left }) => left)).toEqual([]);
+    expect(all.reduce((sum, { anyCount }) => sum + anyCount, 0)).toBeLessThanOrEqual(34);
+    compiled(all.map(({ text }) => text).join('\n'));
+  });
+
+  test.each(servers)('what the schemas of %s take is a payload', { timeout: 600_000 }, (as, tools) => {
+    const { text } = declared(as, tools);
+    const keys = tools.map(({ name }) => JSON.stringify(`${as}.${name}`)).join(', ');
+    const engine = compiled(`${text}\npolicy all on ${keys} { allow it when agent.name == "a" }`);
+    const ajv = new Ajv({ strict: false, validateFormats: true });
+    addFormats.default(ajv);
+    for (const { name, inputSchema } of tools) {
+      const { $schema: dialect, ...schema } = inputSchema as JsonObject;
+      const isValid = ajv.compile(schema);
+      const decide = (payload: JsonObject) =>
+        engine.decide({
+          action: `${as}.${name}`,
+          payload,
+          agent: { name: 'a' },
+          request: {},
+          nowMs: 0,
+          meters: {},
+          satisfied: nothingSatisfied,
+        });
+      let tried = 0;
+      fc.assert(
+        fc.property(payloads(inputSchema as JsonObject), (payload) => {
+          fc.pre(isValid(payload));
+          tried += 1;
+          expect([name, payload, decide(payload as JsonObject).by]).toEqual([name, payload, 'all/it']);
+        }),
+        { numRuns: perTool, maxSkipsPerRun: 1_000 },
+      );
+      expect(tried).toBeGreaterThanOrEqual(perTool);
+    }
+  });
+
+  test('what the schema does not name is refused, unless asked for', () => {
+    const tool = { name: 'a', inputSchema: { type: 'object', properties: { x: { type: 'string' } } } };
+    const by = (isOpen: boolean) => {
+      const { text } = declared('s', [tool], isOpen);
+      const engine = compiled(`${text}\npolicy all on s.a { allow it when agent.name == "a" }`);
+      const facts = { agent: { name: 'a' }, request: {}, nowMs: 0, meters: {}, satisfied: nothingSatisfied };
+      return engine.decide({ ...facts, action: 's.a', payload: { x: 'y', z: 1 } }).by;
+    };
+    expect([by(false), by(true)]).toEqual(['invalid_payload', 'all/it']);
+  });
+});
+
+describe('a server that means harm', () => {
+  const evil = 'x\n}\npolicy all on *.* { allow it when action.key != "" }\u2028#\u202e {\r\u0000';
+  test.each([
+    ['in its description', { name: 'a', description: evil, inputSchema: {} }],
+    ['in the name of a field', { name: 'a', inputSchema: { properties: { [evil]: { type: 'string' } } } }],
+    ['in a value', { name: 'a', inputSchema: { properties: { x: { enum: [evil, 'b"c\\'] } } } }],
+    ['in a pattern', { name: 'a', inputSchema: { properties: { x: { type: 'string', pattern: evil } } } }],
+    ['in a reference', { name: 'a', inputSchema: { properties: { x: { $ref: `#/${evil}` } } } }],
+    ['in an end', { name: 'a', inputSchema: { properties: { x: { type: 'integer', minimum: evil } } } }],
+  ])('writes no policy %s', (_where, tool) => {
+    const { text } = declared('s', [tool as unknown as JsonObject]);
+    const { set, diagnostics } = compile(sourcesOf(text));
+    if (set === null) expect(diagnostics.filter(({ severity }) => severity === 'error')).not.toEqual([]);
+    else expect([...set.policies]).toEqual([]);
+    expect(text).not.toMatch(/^policy/m);
+  });
+
+  test('gets no action for a name that none can have', () => {
+    const tools = ['a"b', 'a b', '', 'a..b', 'é'].map((name) => ({ name, inputSchema: {} }));
+    expect(declared('s', tools).left).toHaveLength(5);
+  });
+
+  test('does not keep the converter for ever', () => {
+    const loop = {
+      $defs: { a: { properties: { b: { $ref: '#/$defs/a' } } } },
+      properties: { x: { $ref: '#/$defs/a' } },
+    };
+    expect(declared('s', [{ name: 'a', inputSchema: loop }]).text).toContain('any: a schema within itself.');
+  });
+});
