@@ -85,6 +85,8 @@ const managed = [
   'get /v1/policies/file',
   'post /v1/policies/try',
   'post /v1/policies/compare',
+  'get /v1/policies/compare',
+  'get /v1/policies/history',
   'post /v1/policies/replay',
   'get /v1/policies/vocabulary',
   'get /v1/requests/{id}/explain',

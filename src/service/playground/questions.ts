@@ -18,6 +18,7 @@ export interface PlaygroundAsk {
     readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
   };
   readonly compare: { readonly files: readonly TextFile[] };
+  readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
   readonly outline: TextFile;
   readonly vocabulary: null;
   readonly explain: RecordedRequest;
@@ -26,6 +27,7 @@ export interface PlaygroundAsk {
 export interface PlaygroundAnswers {
   readonly try: Tried;
   readonly compare: Compared;
+  readonly 'compare sets': ComparedSets;
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
   readonly explain: ExplainedRecord;
@@ -73,6 +75,12 @@ export interface Compared {
   readonly comparison: DiffReport | null;
   /** The example of each finding, as it can be tried; null where it has none, or a reading has a part that waits. */
   readonly requests: readonly (GivenRequest | null)[];
+}
+
+/** Two sets, of which either may have been written for another version of the language. */
+export interface ComparedSets extends Compared {
+  /** The side whose diagnostics these are, as it has errors. */
+  readonly failed: 'old' | 'new' | null;
 }
 
 /** One claim of a guarantee, about all requests. */

@@ -125,7 +125,7 @@ function Decided({ decision, isOld, digested, onRule }: DecidedProps) {
               rule === null ? (
                 <PlainText key="gate" text={policy} isShort />
               ) : (
-                <button key="rule" type="button" class="playground-place" onClick={() => onRule(rule)}>
+                <button key="rule" type="button" class="text-button" onClick={() => onRule(rule)}>
                   {rule}
                 </button>
               ),

@@ -17,9 +17,9 @@ const words = {
 } as const;
 
 const classes = {
-  proved: 'playground-proved',
-  refuted: 'playground-error',
-  undecided: 'playground-warning',
+  proved: 'verdict-proved',
+  refuted: 'verdict-error',
+  undecided: 'verdict-warning',
 } as const;
 
 const icons = { proved: 'check', refuted: 'deny', undecided: 'warning' } as const;
@@ -33,7 +33,7 @@ export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
           <li key={`${claim.file} ${claim.line} ${claim.column}`} class={classes[claim.result]}>
             <Icon name={icons[claim.result]} />
             <div>
-              <button type="button" class="playground-place" onClick={() => onPlace(claim)}>
+              <button type="button" class="text-button" onClick={() => onPlace(claim)}>
                 <code>{claim.claim}</code>
               </button>
               <p>{saidOf(claim)}</p>

@@ -68,8 +68,11 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
           target={target}
           onFix={applyFix}
           onGo={goToPlace}
-          onTry={tryWritten}
-          onLine={(file, line) => goToPlace({ file, line, column: 1, end_line: line, end_column: 1 })}
+          ways={{
+            sides: { old: 'In force', new: 'In your copy' },
+            onTry: tryWritten,
+            onLine: (file, line) => goToPlace({ file, line, column: 1, end_line: line, end_column: 1 }),
+          }}
         />
         <RequestPane playground={playground} requestId={requestId} read={read} issues={issues} />
       </div>

@@ -20,6 +20,7 @@ import { sessionListRoutes } from './people/sessions.ts';
 import { tokenRoutes } from './people/tokens.ts';
 import { playgroundRoutes } from './playground.ts';
 import { policyRoutes } from './policies.ts';
+import { policyHistoryRoutes } from './policy-history.ts';
 import { policyHitRoutes } from './policy-hits.ts';
 import { receiptRoutes } from './receipts.ts';
 import { replayRoutes } from './replay.ts';
@@ -47,6 +48,7 @@ export const managementRoutes = [
   ...policyRoutes,
   ...playgroundRoutes,
   ...replayRoutes,
+  ...policyHistoryRoutes,
   ...explainRoutes,
   ...policyHitRoutes,
   ...overviewRoutes,
