@@ -87,6 +87,7 @@ const managed = [
   'post /v1/policies/compare',
   'get /v1/policies/compare',
   'get /v1/policies/history',
+  'get /v1/policies/state',
   'post /v1/policies/replay',
   'get /v1/policies/vocabulary',
   'get /v1/requests/{id}/explain',

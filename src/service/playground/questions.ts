@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import type { AgentFacts } from '../../language/model/request.ts';
+import type { AgentFacts, Satisfied } from '../../language/model/request.ts';
 import type { TracedRule, Truth } from '../../language/model/trace.ts';
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { SetTexts } from '../policies/texts.ts';
@@ -98,7 +98,7 @@ export interface TriedClaim extends TextPlace {
     /** `policy/rule`, or the gate. */
     readonly by: string;
     /** Rules whose requirements have been met before that, such as by votes. */
-    readonly met: readonly string[];
+    readonly satisfied: Satisfied;
     /** Null where a reading has a part that waits, which no request can be written with. */
     readonly request: GivenRequest | null;
   } | null;

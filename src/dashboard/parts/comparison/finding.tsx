@@ -5,6 +5,7 @@ import { Badge, DecisionBadge } from '../layout/badge.tsx';
 import { Button } from '../layout/button.tsx';
 import { MessageText } from '../text/message-text.tsx';
 import { PlainText } from '../text/plain-text.tsx';
+import { AddTest } from './add-test.tsx';
 import {
   asksText,
   type Compared,
@@ -15,6 +16,7 @@ import {
   differenceText,
   kindOf,
 } from './comparison-words.ts';
+import { type CaseRequest, satisfiedIn } from './test-case.ts';
 
 /** What can be done with a finding, and what its two sets are called. */
 export interface FindingWays {
@@ -58,13 +60,39 @@ export function Finding({ finding, request, ways, children }: FindingProps) {
       {children}
       {example === null && <p>Undecided: no request was found that is decided so.</p>}
       {request !== null && (
-        <div>
+        <div class="comparison-actions">
           <Button icon="try" onClick={() => ways.onTry(request)}>
             Try this request
           </Button>
+          <FindingTest finding={finding} request={request} sides={ways.sides} />
         </div>
       )}
     </li>
+  );
+}
+
+interface FindingTestProps extends Pick<FindingProps, 'finding'> {
+  readonly request: CaseRequest;
+  readonly sides: FindingWays['sides'];
+}
+
+/** Either side may be the one that is meant. */
+function FindingTest({ finding, request, sides }: FindingTestProps) {
+  const { from, to, when, causes, example } = finding;
+  if (example === null || from === to) return null;
+  const satisfied = satisfiedIn(example.request);
+  const [first = ''] = when;
+  return (
+    <AddTest
+      file={causes.find(({ place }) => place !== null)?.place?.file ?? 'policies.policy'}
+      name={`${from} → ${to}${first === '' ? '' : ` when ${first}`}`}
+      request={request}
+      satisfied={satisfied}
+      expects={[
+        [`${to}, as ${sides.new.toLowerCase()}`, { decision: to, by: example.new.by }],
+        [`${from}, as ${sides.old.toLowerCase()}`, { decision: from, by: example.old.by }],
+      ]}
+    />
   );
 }
 
