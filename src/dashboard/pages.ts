@@ -71,6 +71,12 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/policies/file.tsx'),
   },
   {
+    pattern: '/compare',
+    title: 'Compare',
+    access: 'policies.try',
+    load: () => import('./pages/compare/compare.tsx'),
+  },
+  {
     pattern: '/playground',
     title: 'Playground',
     access: 'policies.try',

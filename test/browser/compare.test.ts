@@ -73,6 +73,24 @@ test('the loosest comes first, with what it rests on and a request that is tried
   expect(await closing.innerText()).toMatch(/guarantee ceiling: .* was proved and is refuted/);
   expect(await accessibilityFaults(page)).toEqual([]);
 
+  await press(page, first.getByRole('button', { name: 'Add as test' }));
+  const dialog = page.getByRole('dialog', { name: 'Add as test' });
+  expect(await dialog.innerText()).toContain('demo.test.yaml');
+  const lines = dialog.locator('pre');
+  expect(await lines.innerText()).toMatch(
+    /action: "pay.make"[\s\S]*expect: \{"decision":"ALLOW","by":"p\/small"\}/,
+  );
+  await dialog.getByLabel('Expected').selectOption({ label: 'DENY, as in force' });
+  await lines.getByText('expect: {"decision":"DENY","by":"default_deny"}').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  const broken = page
+    .getByRole('region', { name: 'Guarantees' })
+    .getByRole('button', { name: 'Add as test' });
+  await press(page, broken);
+  await lines.getByText('expect: {"not":"ALLOW"}').waitFor();
+  await page.keyboard.press('Escape');
+
   await press(page, first.getByRole('button', { name: 'Try this request' }));
   const answer = page.getByRole('complementary', { name: 'Result' });
   await answer.getByRole('button', { name: 'p/small' }).first().waitFor();

@@ -111,13 +111,13 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
     .waitFor();
   await answer(page).getByText('Deny', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'My changes (1)' }).click();
-  await page.locator('.playground-line-new').getByText('payload.amount < 1').waitFor();
-  await page.locator('.playground-line-gone').getByText('payload.amount <= 100').waitFor();
+  await page.locator('.text-diff-new').getByText('payload.amount < 1').waitFor();
+  await page.locator('.text-diff-gone').getByText('payload.amount <= 100').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   // It is kept in this window, and taken back when one says so.
   await page.reload();
-  await page.locator('.playground-line-new').waitFor();
+  await page.locator('.text-diff-new').waitFor();
   await page.getByRole('button', { name: 'Discard demo.policy' }).click();
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
   await page.getByText('The copy is as the set in force').waitFor();

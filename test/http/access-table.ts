@@ -117,8 +117,9 @@ people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
 applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
 policies.view        GET /v1/policies/vocabulary, GET /v1/actions
+policies.view        GET /v1/policies/history, GET /v1/policies/state
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
-policies.try         POST /v1/policies/try, POST /v1/policies/compare
+policies.try         POST /v1/policies/try, POST /v1/policies/compare, GET /v1/policies/compare
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify

@@ -29,6 +29,7 @@ describe('the page', () => {
     '/agents/new',
     '/policies',
     '/policies/file?path=a.policy',
+    '/compare',
     '/playground',
     '/access',
     '/audit',

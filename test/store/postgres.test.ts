@@ -7,6 +7,7 @@ import { describeDocuments } from './documents-contract.ts';
 import { describeGrantBasis } from './grant-basis-contract.ts';
 import { describeMeters } from './meters-contract.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { describeRecords } from './records-contract.ts';
 import { describeRequestLists } from './request-lists-contract.ts';
 import { describeStatistics } from './statistics-contract.ts';
 
@@ -28,4 +29,5 @@ describeDocuments('the PostgreSQL store', createPlace);
 describeGrantBasis('the PostgreSQL store', createPlace);
 describeRequestLists('the PostgreSQL store', createPlace);
 describeMeters('the PostgreSQL store', createPlace);
+describeRecords('the PostgreSQL store', createPlace);
 describeStatistics('the PostgreSQL store', createPlace);

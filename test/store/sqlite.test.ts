@@ -14,6 +14,7 @@ import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
 import { describeGrantBasis } from './grant-basis-contract.ts';
 import { describeMeters } from './meters-contract.ts';
+import { describeRecords } from './records-contract.ts';
 import { describeRequestLists } from './request-lists-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
 import { describeStatistics } from './statistics-contract.ts';
@@ -31,6 +32,7 @@ describeDocuments('the SQLite store', createPlace);
 describeGrantBasis('the SQLite store', createPlace);
 describeRequestLists('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);
+describeRecords('the SQLite store', createPlace);
 describeStatistics('the SQLite store', createPlace);
 
 async function open(options: SqliteOptions): Promise<Store> {

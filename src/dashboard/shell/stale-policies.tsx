@@ -10,8 +10,8 @@ import { Ago } from '../parts/layout/time.tsx';
 /** When the directory last failed to load, as an ISO time; null while it is in force, and for who may not know. */
 export function useStaleSince(): string | null {
   const mayView = useGrant('policies.view') !== 'no';
-  const { data } = useResource('getPolicies', mayView ? { query: { limit: '1' } } : null, ['policies']);
-  return data?.state.failure?.at ?? null;
+  const { data } = useResource('getPolicyState', mayView ? {} : null, ['policies']);
+  return data?.failure?.at ?? null;
 }
 
 /** The page of policies tells more. */

@@ -127,7 +127,7 @@ function serverFactoryOf(deps: AppDeps, metrics: Metrics): ServerFactory {
 
 /** Who hears of what. */
 function connect(
-  { requestNews, changeFeed, waits }: ServiceParts,
+  { requestNews, changeFeed, waits, policyHistory }: ServiceParts,
   watched: WatchedStore,
   policies: AppDeps['policies'],
 ): void {
@@ -135,7 +135,10 @@ function connect(
     changeFeed.tell('requests');
     changeFeed.tell('approvals');
   });
-  policies.onChange(() => changeFeed.tell('policies'));
+  policies.onChange(() => {
+    changeFeed.tell('policies');
+    void policyHistory.note();
+  });
   watched.onChange((what) => {
     waits.recheck();
     if (what === 'documents') changeFeed.recheck();
@@ -144,11 +147,13 @@ function connect(
 
 /** What begins and ends with the service. A stop waits for no reader of news and for no download. */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
-  const { statistics, outgoing, playground, replays, waits, changeFeed, downloads } = parts;
+  const { statistics, outgoing, playground, policyHistory, replays, waits, changeFeed, downloads } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
+  app.addHook('onListen', async () => void policyHistory.note());
+  app.addHook('onClose', () => policyHistory.settled());
   app.addHook('preClose', async () => playground.close());
   app.addHook('preClose', async () => replays.close());
   app.addHook('preClose', async () => changeFeed.close());

@@ -5,6 +5,7 @@ import { createSignatureVerifier } from '../agents/signature.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
+import { createPolicyHistory } from '../policies/policy-history.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createReplays } from '../replay/replays.ts';
@@ -73,6 +74,13 @@ export function createParts(deps: AppDeps, base: Base) {
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
   });
+  const policyHistory = createPolicyHistory({
+    documents: store.documents,
+    current: () => deps.policies.current(),
+    clock,
+    onNoted: () => parts.changeFeed.tell('policies'),
+    onFailure: (err) => log.warn({ err }, 'the history of policies lacks the set in force'),
+  });
   const replays = createReplays({
     ...deps.replays,
     onFailure: (err, summary) => log.error({ err }, summary),
@@ -85,6 +93,7 @@ export function createParts(deps: AppDeps, base: Base) {
     outgoing,
     playground,
     replays,
+    policyHistory,
     downloads: createDownloads(),
   };
 }

@@ -65,7 +65,7 @@ function refutationOf(
   return {
     decision: decision.outcome,
     by: decision.by,
-    met: [...facts.satisfied.escalate, ...facts.satisfied.reauth],
+    satisfied: facts.satisfied,
     request: givenRequestOf(facts, set),
   };
 }

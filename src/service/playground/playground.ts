@@ -55,6 +55,8 @@ export class PlaygroundRefusal extends Error {
 const timeoutMsDefault = 5_000;
 /** Of these, the latest of a person is the one that counts. */
 const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
+/** These need nothing of the set in force. */
+const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
 /** A quarter of what there is, and never more than this, */
@@ -177,8 +179,7 @@ class LivePlayground implements Playground {
 
   /** The set that it is about comes first, which may take as long as code to load: whoever asks did not choose it. */
   #send({ message, by: { texts } }: Job): void {
-    // An outline is of one text alone.
-    if (texts === this.#texts || message.question === 'outline') {
+    if (texts === this.#texts || ofOwnTexts.has(message.question)) {
       this.#thread?.expectPause();
       this.#thread?.send(message);
       return;

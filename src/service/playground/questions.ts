@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import type { AgentFacts } from '../../language/model/request.ts';
+import type { AgentFacts, Satisfied } from '../../language/model/request.ts';
 import type { TracedRule, Truth } from '../../language/model/trace.ts';
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { SetTexts } from '../policies/texts.ts';
@@ -18,6 +18,7 @@ export interface PlaygroundAsk {
     readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
   };
   readonly compare: { readonly files: readonly TextFile[] };
+  readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
   readonly outline: TextFile;
   readonly vocabulary: null;
   readonly explain: RecordedRequest;
@@ -26,6 +27,7 @@ export interface PlaygroundAsk {
 export interface PlaygroundAnswers {
   readonly try: Tried;
   readonly compare: Compared;
+  readonly 'compare sets': ComparedSets;
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
   readonly explain: ExplainedRecord;
@@ -75,6 +77,12 @@ export interface Compared {
   readonly requests: readonly (GivenRequest | null)[];
 }
 
+/** Two sets, of which either may have been written for another version of the language. */
+export interface ComparedSets extends Compared {
+  /** The side whose diagnostics these are, as it has errors. */
+  readonly failed: 'old' | 'new' | null;
+}
+
 /** One claim of a guarantee, about all requests. */
 export interface TriedClaim extends TextPlace {
   readonly guarantee: string;
@@ -90,7 +98,7 @@ export interface TriedClaim extends TextPlace {
     /** `policy/rule`, or the gate. */
     readonly by: string;
     /** Rules whose requirements have been met before that, such as by votes. */
-    readonly met: readonly string[];
+    readonly satisfied: Satisfied;
     /** Null where a reading has a part that waits, which no request can be written with. */
     readonly request: GivenRequest | null;
   } | null;

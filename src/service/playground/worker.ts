@@ -2,7 +2,7 @@
 // of ours, after which it begins with an empty memory.
 
 import type { MessagePort } from 'node:worker_threads';
-import { compareLaid } from './compare-laid.ts';
+import { compareLaid, compareSets } from './compare.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
 import type {
@@ -24,6 +24,7 @@ type Answering = {
 const answering: Answering = {
   try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
   compare: compareLaid,
+  'compare sets': (_workspace, sets) => compareSets(sets),
   outline: (_desk, file) => outlineOf(file),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.lay([]);

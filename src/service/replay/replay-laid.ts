@@ -4,7 +4,7 @@
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { reportOf } from '../../reasoning/diff/report.ts';
 import { readingFor } from '../../reasoning/replay/replay.ts';
-import { comparedSideOf } from '../playground/compare-laid.ts';
+import { comparedSideOf } from '../playground/compare.ts';
 import { givenRequestOf } from '../playground/given-request.ts';
 import { placeDiagnostics } from '../playground/place-diagnostics.ts';
 import type { Compared, TextFile } from '../playground/questions.ts';

@@ -1,6 +1,8 @@
 // How the request would be decided: the decision with its reason, the rules as they turned out, and what would change it.
 // INVARIANT: an answer to older texts says so.
 
+import { AddTest } from '../../parts/comparison/add-test.tsx';
+import type { CaseRequest } from '../../parts/comparison/test-case.ts';
 import { DecisionBadge, Risk } from '../../parts/layout/badge.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
@@ -19,11 +21,13 @@ interface AnswerProps {
   readonly hasFault: boolean;
   readonly onRule: (rule: string) => void;
   readonly claims: ClaimListProps;
+  /** The request that was decided, where it is written here, and the file that its test belongs to. */
+  readonly written: { readonly request: CaseRequest; readonly file: string } | null;
 }
 
 type Decision = NonNullable<Tried['decision']>;
 
-export function Answer({ trying, issues, hasFault, onRule, claims }: AnswerProps) {
+export function Answer({ trying, issues, hasFault, onRule, claims, written }: AnswerProps) {
   const { tried, decided, isOfNow, problem, retry } = trying;
   const decision = decided?.decision ?? null;
   const why = isOfNow ? whyNone({ tried, issues, hasFault }) : null;
@@ -45,7 +49,13 @@ export function Answer({ trying, issues, hasFault, onRule, claims }: AnswerProps
           )}
         </Section>
       ) : (
-        <Decided decision={decision} isOld={isOld} onRule={onRule} digested={decided?.digested ?? []} />
+        <Decided
+          decision={decision}
+          isOld={isOld}
+          onRule={onRule}
+          digested={decided?.digested ?? []}
+          written={isOld ? null : written}
+        />
       )}
       <ClaimList {...claims} />
     </aside>
@@ -88,14 +98,14 @@ function whyNone({
     : null;
 }
 
-interface DecidedProps {
+interface DecidedProps extends Pick<AnswerProps, 'written'> {
   readonly decision: Decision;
   readonly isOld: boolean;
   readonly digested: readonly string[];
   readonly onRule: (rule: string) => void;
 }
 
-function Decided({ decision, isOld, digested, onRule }: DecidedProps) {
+function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
   const {
     reason,
     message,
@@ -125,7 +135,7 @@ function Decided({ decision, isOld, digested, onRule }: DecidedProps) {
               rule === null ? (
                 <PlainText key="gate" text={policy} isShort />
               ) : (
-                <button key="rule" type="button" class="playground-place" onClick={() => onRule(rule)}>
+                <button key="rule" type="button" class="text-button" onClick={() => onRule(rule)}>
                   {rule}
                 </button>
               ),
@@ -134,6 +144,16 @@ function Decided({ decision, isOld, digested, onRule }: DecidedProps) {
             ...(requires === null ? [] : [['Asks for', requiredText(requires)] as const]),
           ]}
         />
+        {written !== null && (
+          <div>
+            <AddTest
+              file={written.file}
+              name={reason}
+              request={written.request}
+              expects={[['as it is decided', { decision: decision.decision, by: rule ?? policy }]]}
+            />
+          </div>
+        )}
         {digested.length > 0 && (
           <Note icon="key">
             A digest stands for the secret at {digested.join(', ')}: what rules make of its value cannot be

@@ -1,13 +1,13 @@
 // What the copy has that the set in force has not, line by line, and the way back.
 
 import { useState } from 'preact/hooks';
+import { TextDiff } from '../../parts/comparison/text-diff.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
-import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { Change } from './changes.ts';
-import { type DiffLine, diffLines, hunksOf } from './line-diff.ts';
 import type { PlaygroundState } from './use-playground.ts';
 
 export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {
@@ -39,7 +39,7 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
             {base === null ? (
               <Loading lines={3} />
             ) : (
-              <Diff before={base} after={change.text} label={change.path} />
+              <TextDiff before={base} after={change.text} label={change.path} />
             )}
           </section>
         );
@@ -97,44 +97,5 @@ function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
         <Button onClick={onClose}>Keep it</Button>
       </div>
     </Dialog>
-  );
-}
-
-const words: Readonly<Record<DiffLine['kind'], readonly [sign: string, word: string]>> = {
-  kept: [' ', ''],
-  gone: ['−', 'removed: '],
-  new: ['+', 'added: '],
-};
-
-interface DiffProps {
-  readonly before: string;
-  readonly after: string;
-  readonly label: string;
-}
-
-function Diff({ before, after, label }: DiffProps) {
-  const hunks = hunksOf(diffLines(before, after));
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-    <section class="playground-diff" aria-label={`Changes of ${label}`} tabIndex={0}>
-      {hunks.map((hunk, index) => (
-        <ol key={index} class="playground-hunk">
-          {hunk.map(({ kind, text, line }) => (
-            <li key={`${kind} ${line}`} class={`playground-line-${kind}`}>
-              <span class="playground-line-number" aria-hidden="true">
-                {line}
-              </span>
-              <span class="playground-sign" aria-hidden="true">
-                {words[kind][0]}
-              </span>
-              <code>
-                <span class="visually-hidden">{words[kind][1]}</span>
-                <PlainPieces text={text} />
-              </code>
-            </li>
-          ))}
-        </ol>
-      ))}
-    </section>
   );
 }

@@ -1,5 +1,8 @@
 // The guarantees of the copy: what is proved for all requests, and what a request breaks, which can be tried at once.
 
+import { AddTest } from '../../parts/comparison/add-test.tsx';
+import { type CaseRequest, claimExpects } from '../../parts/comparison/test-case.ts';
+import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import type { TriedClaim } from './marks.ts';
@@ -17,9 +20,9 @@ const words = {
 } as const;
 
 const classes = {
-  proved: 'playground-proved',
-  refuted: 'playground-error',
-  undecided: 'playground-warning',
+  proved: 'verdict-proved',
+  refuted: 'verdict-error',
+  undecided: 'verdict-warning',
 } as const;
 
 const icons = { proved: 'check', refuted: 'deny', undecided: 'warning' } as const;
@@ -33,14 +36,12 @@ export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
           <li key={`${claim.file} ${claim.line} ${claim.column}`} class={classes[claim.result]}>
             <Icon name={icons[claim.result]} />
             <div>
-              <button type="button" class="playground-place" onClick={() => onPlace(claim)}>
+              <button type="button" class="text-button" onClick={() => onPlace(claim)}>
                 <code>{claim.claim}</code>
               </button>
               <p>{saidOf(claim)}</p>
               {claim.refuted_by?.request != null && (
-                <button type="button" class="button" onClick={() => onTry(claim.refuted_by!.request!)}>
-                  Try this request
-                </button>
+                <ClaimActions claim={claim} request={claim.refuted_by.request} onTry={onTry} />
               )}
             </div>
           </li>
@@ -50,10 +51,36 @@ export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
   );
 }
 
+interface ClaimActionsProps extends Pick<ClaimListProps, 'onTry'> {
+  readonly claim: TriedClaim;
+  readonly request: CaseRequest;
+}
+
+function ClaimActions({ claim, request, onTry }: ClaimActionsProps) {
+  const { guarantee, claim: text, file, refuted_by: refuted } = claim;
+  const expect = refuted === null ? null : claimExpects(text, refuted.decision);
+  return (
+    <div class="playground-diagnostic-actions">
+      <Button icon="try" onClick={() => onTry(request)}>
+        Try this request
+      </Button>
+      {refuted !== null && expect !== null && (
+        <AddTest
+          file={file}
+          name={`${guarantee}: ${text}`}
+          request={request}
+          satisfied={refuted.satisfied}
+          expects={[['what the guarantee says', expect]]}
+        />
+      )}
+    </div>
+  );
+}
+
 function saidOf({ result, why, refuted_by: refuted }: TriedClaim): string {
   if (refuted !== null) {
-    const once =
-      refuted.met.length === 0 ? '' : `, once it has what is asked for by ${refuted.met.join(', ')}`;
+    const met = [...refuted.satisfied.escalate, ...refuted.satisfied.reauth];
+    const once = met.length === 0 ? '' : `, once it has what is asked for by ${met.join(', ')}`;
     return `${words[result]}: a request is decided ${refuted.decision} by ${refuted.by}${once}`;
   }
   return why === null ? words[result] : `${words[result]}: ${why}`;

@@ -35,7 +35,7 @@ export function DiagnosticList({ diagnostics, onFix, onGo }: DiagnosticListProps
               </div>
               <div class="playground-diagnostic-actions">
                 {one.file !== '' && (
-                  <button type="button" class="playground-place" onClick={() => onGo(one)}>
+                  <button type="button" class="text-button" onClick={() => onGo(one)}>
                     <PlainText text={one.file.split('/').at(-1) ?? one.file} isShort />:{one.line}:
                     {one.column}
                   </button>

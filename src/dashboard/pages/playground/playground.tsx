@@ -6,6 +6,7 @@ import { useResource } from '../../api/resource.ts';
 import { type ReadJson, readJson } from '../../editor/json-places.ts';
 import type { LinePlace } from '../../editor/text-places.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import type { CaseRequest } from '../../parts/comparison/test-case.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -68,8 +69,11 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
           target={target}
           onFix={applyFix}
           onGo={goToPlace}
-          onTry={tryWritten}
-          onLine={(file, line) => goToPlace({ file, line, column: 1, end_line: line, end_column: 1 })}
+          ways={{
+            sides: { old: 'In force', new: 'In your copy' },
+            onTry: tryWritten,
+            onLine: (file, line) => goToPlace({ file, line, column: 1, end_line: line, end_column: 1 }),
+          }}
         />
         <RequestPane playground={playground} requestId={requestId} read={read} issues={issues} />
       </div>
@@ -78,6 +82,11 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
         issues={issues}
         hasFault={requestId === null && read.fault !== null}
         onRule={goToRule}
+        written={
+          requestId === null && read.fault === null && decided !== null
+            ? { request: read.value as unknown as CaseRequest, file: playground.path }
+            : null
+        }
         claims={{
           claims: tried?.answer.guarantees ?? [],
           onPlace: goToPlace,

@@ -7,12 +7,13 @@ import { useGrant } from '../../api/session.tsx';
 import { completePolicy } from '../../editor/complete-policy.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import type { FindingWays } from '../../parts/comparison/finding.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, Note } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { ChangeList } from './change-list.tsx';
-import { WhatChanges, type WhatChangesProps } from './comparison/what-changes.tsx';
+import { WhatChanges } from './comparison/what-changes.tsx';
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
@@ -29,14 +30,13 @@ interface PolicyPaneProps {
   readonly target: Target | null;
   readonly onFix: (fix: Fix) => void;
   readonly onGo: (diagnostic: PolicyDiagnostic) => void;
-  readonly onTry: WhatChangesProps['onTry'];
-  readonly onLine: WhatChangesProps['onLine'];
+  readonly ways: FindingWays;
 }
 
 const noDiagnostics: readonly PolicyDiagnostic[] = [];
 
 export function PolicyPane(props: PolicyPaneProps) {
-  const { playground, tried, onFix, onGo, onTry, onLine } = props;
+  const { playground, tried, onFix, onGo, ways } = props;
   const { query } = usePlace();
   const view = query.get('view');
   const replaying = useReplay(playground.changes, playground.digest ?? '');
@@ -53,9 +53,9 @@ export function PolicyPane(props: PolicyPaneProps) {
       {view === 'changes' ? (
         <ChangeList playground={playground} />
       ) : view === 'comparison' ? (
-        <WhatChanges changes={playground.changes} digest={playground.digest} onTry={onTry} onLine={onLine} />
+        <WhatChanges changes={playground.changes} digest={playground.digest} ways={ways} />
       ) : view === 'replay' ? (
-        <ReplayView replaying={replaying} onTry={onTry} onLine={onLine} />
+        <ReplayView replaying={replaying} ways={ways} />
       ) : (
         <OpenFile {...props} />
       )}

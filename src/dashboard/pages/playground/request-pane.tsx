@@ -115,12 +115,12 @@ function IssueList({ marked, text, onGo }: IssueListProps) {
       {marked.length > 0 && (
         <ul class="playground-diagnostic-list">
           {marked.map(({ from, message }, index) => (
-            <li key={index} class="playground-error">
+            <li key={index} class="verdict-error">
               <p>
                 <MessageText text={message} />
               </p>
               <div class="playground-diagnostic-actions">
-                <button type="button" class="playground-place" onClick={() => onGo(from)}>
+                <button type="button" class="text-button" onClick={() => onGo(from)}>
                   line {text.slice(0, from).split('\n').length}
                 </button>
               </div>

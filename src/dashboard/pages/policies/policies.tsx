@@ -15,6 +15,7 @@ import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
 import { Files } from './files.tsx';
+import { History } from './history.tsx';
 import './policies.css';
 import { PolicyTable } from './policy-table.tsx';
 import { RuleTable, ShadowEffects } from './rules.tsx';
@@ -81,6 +82,16 @@ export default function Policies() {
             </Section>
           )}
           <Names set={data} />
+          <Section
+            title="History"
+            actions={
+              <ButtonLink href="/compare" icon="list">
+                Compare sets
+              </ButtonLink>
+            }
+          >
+            <History />
+          </Section>
           <Section title="Files">
             <Files digest={data.state.digest} />
           </Section>

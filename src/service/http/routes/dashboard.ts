@@ -22,6 +22,7 @@ const pageAddresses = [
   '/agents/:id',
   '/policies',
   '/policies/file',
+  '/compare',
   '/playground',
   '/access',
   '/audit',

@@ -22,6 +22,7 @@ import { tokenRoutes } from './people/tokens.ts';
 import { playgroundRoutes } from './playground.ts';
 import { pointRoutes } from './points.ts';
 import { policyRoutes } from './policies.ts';
+import { policyHistoryRoutes } from './policy-history.ts';
 import { policyHitRoutes } from './policy-hits.ts';
 import { receiptRoutes } from './receipts.ts';
 import { replayRoutes } from './replay.ts';
@@ -50,6 +51,7 @@ export const managementRoutes = [
   ...policyRoutes,
   ...playgroundRoutes,
   ...replayRoutes,
+  ...policyHistoryRoutes,
   ...explainRoutes,
   ...policyHitRoutes,
   ...overviewRoutes,

@@ -153,6 +153,20 @@ const getPolicies = route<PolicyDeps>({
   },
 });
 
+const getPolicyState = route<PolicyDeps>({
+  method: 'GET',
+  url: '/v1/policies/state',
+  access: 'policies.view',
+  operation: {
+    id: 'getPolicyState',
+    summary: 'The set in force, and why what stands in the directory is not it; without its policies',
+    replies: {
+      200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+    },
+  },
+  handle: async ({ policies }) => policyReport(policies.state()),
+});
+
 const listPolicyFiles = route<PolicyDeps>({
   method: 'GET',
   url: '/v1/policies/files',
@@ -222,6 +236,7 @@ const reloadPolicies = route<PolicyDeps>({
 
 export const policyRoutes: readonly Route<PolicyDeps>[] = [
   getPolicies,
+  getPolicyState,
   listPolicyFiles,
   getPolicyFile,
   reloadPolicies,

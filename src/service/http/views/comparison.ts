@@ -107,7 +107,7 @@ export const limitsSchema: JsonSchema = {
   description: 'What keeps the findings from being proved to be all; without any, nothing else changes.',
 };
 
-const comparisonSchema = objectSchema({
+export const comparisonSchema = objectSchema({
   old: sideSchema,
   new: sideSchema,
   loosened: count,

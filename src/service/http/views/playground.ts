@@ -182,7 +182,10 @@ const claimSchema = objectSchema({
     ...objectSchema({
       decision: { type: 'string', enum: viewDecisions },
       by: { type: 'string' },
-      met: { ...textList, description: 'Rules whose requirements have been met before.' },
+      satisfied: {
+        ...objectSchema({ escalate: textList, reauth: textList }),
+        description: 'Rules whose requirements have been met before.',
+      },
       request: { ...givenSchema, type: ['object', 'null'], description: 'As the playground takes it.' },
     }),
     type: ['object', 'null'],

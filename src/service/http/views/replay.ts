@@ -18,7 +18,7 @@ import { diagnosticsSchema, filesSchema } from './playground.ts';
 import { viewDecisions } from './request.ts';
 
 export const daysDefault = 7;
-export const daysMax = 90;
+const daysMax = 90;
 
 export const replayBodySchema = objectSchema(
   { files: filesSchema },

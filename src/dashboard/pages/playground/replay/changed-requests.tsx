@@ -1,19 +1,20 @@
 // Recorded requests that the copy decides otherwise, each under the finding that it meets, the loosest first. INVARIANT: a
 // finding without a request says so, and a request without a finding is shown after all others.
 
+import { Finding, type FindingWays } from '../../../parts/comparison/finding.tsx';
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { At } from '../../../parts/layout/time.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
-import { Finding, type FindingProps } from '../comparison/finding.tsx';
 import { loosestFirst, many, type ReplayExample } from './replay-words.ts';
 import type { ReplayAnswer, ReplayResult } from './use-replay.ts';
 
-interface ChangedRequestsProps extends Pick<FindingProps, 'onLine' | 'onTry'> {
+interface ChangedRequestsProps {
+  readonly ways: FindingWays;
   readonly replay: ReplayResult;
   readonly requests: ReplayAnswer['requests'];
 }
 
-export function ChangedRequests({ replay, requests, ...ways }: ChangedRequestsProps) {
+export function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
   const { findings, examples, without_finding: rest } = replay;
   const byFinding = Map.groupBy(examples, ({ finding }) => finding);
   const others = byFinding.get(null) ?? [];
@@ -22,7 +23,7 @@ export function ChangedRequests({ replay, requests, ...ways }: ChangedRequestsPr
       {findings.length > 0 && (
         <ol class="comparison-findings" aria-label="What is decided otherwise, the loosest first">
           {findings.map((finding, index) => (
-            <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} {...ways}>
+            <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} ways={ways}>
               <Filed
                 count={finding.log.requests}
                 agents={finding.log.agents}

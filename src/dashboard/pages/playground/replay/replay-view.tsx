@@ -5,19 +5,20 @@ import { Button } from '../../../parts/layout/button.tsx';
 import { Icon } from '../../../parts/layout/icon.tsx';
 import { Empty, Note, ProblemNote } from '../../../parts/layout/note.tsx';
 import { MessageText } from '../../../parts/text/message-text.tsx';
-import '../comparison/comparison.css';
-import type { FindingProps } from '../comparison/finding.tsx';
+import '../../../parts/comparison/comparison.css';
+import type { FindingWays } from '../../../parts/comparison/finding.tsx';
 import { ChangedRequests } from './changed-requests.tsx';
 import './replay.css';
 import { MatrixTable, PeopleTable } from './replay-tables.tsx';
 import { dayChoices, daysText, replayNotes, replayText } from './replay-words.ts';
 import type { ReplayAnswer, Replaying } from './use-replay.ts';
 
-export interface ReplayViewProps extends Pick<FindingProps, 'onLine' | 'onTry'> {
+export interface ReplayViewProps {
+  readonly ways: FindingWays;
   readonly replaying: Replaying;
 }
 
-export function ReplayView({ replaying, ...ways }: ReplayViewProps) {
+export function ReplayView({ replaying, ways }: ReplayViewProps) {
   const { progress, answer, problem, isOfNow, start } = replaying;
   const isRunning = progress !== null;
   return (
@@ -41,7 +42,7 @@ export function ReplayView({ replaying, ...ways }: ReplayViewProps) {
           now.
         </Note>
       )}
-      {answer !== null && <Answer answer={answer} {...ways} />}
+      {answer !== null && <Answer answer={answer} ways={ways} />}
     </div>
   );
 }
@@ -87,10 +88,11 @@ function statusText({ progress, answer, problem }: Replaying): string {
     : replayText(answer.replay);
 }
 
-function Answer({
-  answer,
-  ...ways
-}: { readonly answer: ReplayAnswer } & Pick<FindingProps, 'onLine' | 'onTry'>) {
+interface AnswerProps extends Pick<ReplayViewProps, 'ways'> {
+  readonly answer: ReplayAnswer;
+}
+
+function Answer({ answer, ways }: AnswerProps) {
   const { replay, requests } = answer;
   if (replay === null || replay.requests === 0) return null;
   const notes = replayNotes(replay);
@@ -99,7 +101,7 @@ function Answer({
       {notes.length > 0 && (
         <ul class="comparison-closing" aria-label="What to know about the figures">
           {notes.map((text) => (
-            <li key={text} class="playground-warning">
+            <li key={text} class="verdict-warning">
               <Icon name="warning" />
               <span>
                 <MessageText text={text} />
@@ -110,7 +112,7 @@ function Answer({
       )}
       <MatrixTable matrix={replay.matrix} />
       <PeopleTable people={replay.people} minutes={replay.minutes_a_word.minutes} />
-      <ChangedRequests replay={replay} requests={requests} {...ways} />
+      <ChangedRequests replay={replay} requests={requests} ways={ways} />
     </>
   );
 }

@@ -1,32 +1,41 @@
-// One kind of request that the copy decides otherwise: how, when, because of which rules, and one such request to try.
+// One kind of request that one set decides otherwise than another: how, when, because of which rules, and one such request to try.
 
 import type { ComponentChildren } from 'preact';
-import { Badge, DecisionBadge } from '../../../parts/layout/badge.tsx';
-import { Button } from '../../../parts/layout/button.tsx';
-import { MessageText } from '../../../parts/text/message-text.tsx';
-import { PlainText } from '../../../parts/text/plain-text.tsx';
-import type { Compared } from './use-comparison.ts';
+import { Badge, DecisionBadge } from '../layout/badge.tsx';
+import { Button } from '../layout/button.tsx';
+import { MessageText } from '../text/message-text.tsx';
+import { PlainText } from '../text/plain-text.tsx';
+import { AddTest } from './add-test.tsx';
 import {
   asksText,
+  type Compared,
   type ComparedCause,
   type ComparedExample,
   type ComparedFinding,
   causeText,
   differenceText,
   kindOf,
-} from './words.ts';
+} from './comparison-words.ts';
+import { type CaseRequest, satisfiedIn } from './test-case.ts';
+
+/** What can be done with a finding, and what its two sets are called. */
+export interface FindingWays {
+  readonly sides: { readonly old: string; readonly new: string };
+  /** To a line of the new set; none where there is no such place to go to. */
+  readonly onLine?: (file: string, line: number) => void;
+  readonly onTry: (request: object) => void;
+}
 
 export interface FindingProps {
   readonly finding: Omit<ComparedFinding, 'log'>;
   /** The example as it can be tried. */
   readonly request: Compared['requests'][number];
-  readonly onLine: (file: string, line: number) => void;
-  readonly onTry: (request: object) => void;
+  readonly ways: FindingWays;
   /** What else is known of it. */
   readonly children?: ComponentChildren;
 }
 
-export function Finding({ finding, request, onLine, onTry, children }: FindingProps) {
+export function Finding({ finding, request, ways, children }: FindingProps) {
   const { actions, when, causes, example, guessed } = finding;
   return (
     <li class="comparison-finding">
@@ -38,26 +47,52 @@ export function Finding({ finding, request, onLine, onTry, children }: FindingPr
           <div>
             <dt>Because</dt>
             {causes.map((cause, index) => (
-              <Cause key={index} cause={cause} onLine={onLine} />
+              <Cause key={index} cause={cause} ways={ways} />
             ))}
           </div>
         )}
         {example === null ? (
           <Fact name="May turn on" texts={guessed} />
         ) : (
-          <Example finding={finding} example={example} request={request} />
+          <Example finding={finding} example={example} request={request} sides={ways.sides} />
         )}
       </dl>
       {children}
       {example === null && <p>Undecided: no request was found that is decided so.</p>}
       {request !== null && (
-        <div>
-          <Button icon="try" onClick={() => onTry(request)}>
+        <div class="comparison-actions">
+          <Button icon="try" onClick={() => ways.onTry(request)}>
             Try this request
           </Button>
+          <FindingTest finding={finding} request={request} sides={ways.sides} />
         </div>
       )}
     </li>
+  );
+}
+
+interface FindingTestProps extends Pick<FindingProps, 'finding'> {
+  readonly request: CaseRequest;
+  readonly sides: FindingWays['sides'];
+}
+
+/** Either side may be the one that is meant. */
+function FindingTest({ finding, request, sides }: FindingTestProps) {
+  const { from, to, when, causes, example } = finding;
+  if (example === null || from === to) return null;
+  const satisfied = satisfiedIn(example.request);
+  const [first = ''] = when;
+  return (
+    <AddTest
+      file={causes.find(({ place }) => place !== null)?.place?.file ?? 'policies.policy'}
+      name={`${from} → ${to}${first === '' ? '' : ` when ${first}`}`}
+      request={request}
+      satisfied={satisfied}
+      expects={[
+        [`${to}, as ${sides.new.toLowerCase()}`, { decision: to, by: example.new.by }],
+        [`${from}, as ${sides.old.toLowerCase()}`, { decision: from, by: example.old.by }],
+      ]}
+    />
   );
 }
 
@@ -99,7 +134,8 @@ function Fact({ name, texts }: { readonly name: string; readonly texts: readonly
   );
 }
 
-function Cause({ cause, onLine }: { readonly cause: ComparedCause } & Pick<FindingProps, 'onLine'>) {
+function Cause({ cause, ways }: { readonly cause: ComparedCause } & Pick<FindingProps, 'ways'>) {
+  const { onLine, sides } = ways;
   const { place, side, reads } = cause;
   const shown = place === null ? '' : `${place.file}:${place.line}`;
   return (
@@ -112,13 +148,13 @@ function Cause({ cause, onLine }: { readonly cause: ComparedCause } & Pick<Findi
         </>
       )}{' '}
       {place !== null &&
-        (side === 'new' ? (
-          <button type="button" class="playground-place" onClick={() => onLine(place.file, place.line)}>
+        (side === 'new' && onLine !== undefined ? (
+          <button type="button" class="text-button" onClick={() => onLine(place.file, place.line)}>
             <PlainText text={shown} isShort />
           </button>
         ) : (
           <code>
-            <PlainText text={`${shown} in the set in force`} />
+            <PlainText text={side === 'new' ? shown : `${shown} (${sides.old.toLowerCase()})`} />
           </code>
         ))}
     </dd>
@@ -127,23 +163,26 @@ function Cause({ cause, onLine }: { readonly cause: ComparedCause } & Pick<Findi
 
 interface ExampleProps extends Pick<FindingProps, 'finding' | 'request'> {
   readonly example: ComparedExample;
+  readonly sides: FindingWays['sides'];
 }
 
-function Example({ finding: { from, to }, example, request }: ExampleProps) {
+function Example({ finding: { from, to }, example, request, sides }: ExampleProps) {
   const { old, new: now, old_meters: oldMeters } = example;
   const asked = (one: ComparedExample['old']): string => (from === to ? `, asking ${asksText(one)}` : '');
   return (
     <>
       <Fact name="For example" texts={[JSON.stringify(request ?? example.request)]} />
-      {oldMeters !== null && <Fact name="Meters in force" texts={[JSON.stringify(oldMeters)]} />}
+      {oldMeters !== null && (
+        <Fact name={`Meters, ${sides.old.toLowerCase()}`} texts={[JSON.stringify(oldMeters)]} />
+      )}
       <div>
-        <dt>In force</dt>
+        <dt>{sides.old}</dt>
         <dd>
           <MessageText text={`${from} by \`${old.by}\`${asked(old)}`} />
         </dd>
       </div>
       <div>
-        <dt>In your copy</dt>
+        <dt>{sides.new}</dt>
         <dd>
           <MessageText text={`${to} by \`${now.by}\`${asked(now)}`} />
         </dd>

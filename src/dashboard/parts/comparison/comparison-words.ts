@@ -1,7 +1,9 @@
 // What a comparison says, in the words of `writ diff`.
 
-import type { IconName } from '../../../parts/layout/icon.tsx';
-import type { Compared } from './use-comparison.ts';
+import type { Reply } from '../../api/client.ts';
+import type { IconName } from '../layout/icon.tsx';
+
+export type Compared = Reply<'comparePolicies'>;
 
 export type Comparison = NonNullable<Compared['comparison']>;
 export type ComparedFinding = Comparison['findings'][number];
@@ -43,6 +45,15 @@ export function differenceText({
     case 'rule':
       return 'as before, by another rule';
   }
+}
+
+/** A finding in one line. */
+export function findingLine(finding: ComparedFinding): string {
+  const { from, to, actions, when } = finding;
+  const turn = from === to ? from : `${from} → ${to}`;
+  const where = when.length === 0 ? '' : ` when \`${when.join(' and ')}\``;
+  const more = differenceText(finding);
+  return `${kindOf(finding).word}: ${turn} for ${actions.join(', ')}${where}${more === '' ? '' : `, ${more}`}`;
 }
 
 export function causeText({ rule, change }: ComparedCause): string {

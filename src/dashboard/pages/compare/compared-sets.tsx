@@ -1,0 +1,93 @@
+// What one set decides otherwise than another, and beside it what differs in their files.
+
+import type { Reply } from '../../api/client.ts';
+import { usePerson } from '../../api/session.tsx';
+import { go } from '../../navigation/navigation.ts';
+import { ComparisonResult } from '../../parts/comparison/comparison-result.tsx';
+import { countsText } from '../../parts/comparison/comparison-words.ts';
+import type { FindingWays } from '../../parts/comparison/finding.tsx';
+import { TextDiff } from '../../parts/comparison/text-diff.tsx';
+import { Empty, Note } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { keepDraft, readDraft } from '../playground/changes.ts';
+
+type ComparedSets = Reply<'compareSets'>;
+
+export function ComparedSetsView({ compared }: { readonly compared: ComparedSets }) {
+  return (
+    <div class="compare-panes">
+      <Section title="What is decided otherwise">
+        <Decided compared={compared} />
+      </Section>
+      <Section title="What differs in the text">
+        <Files files={compared.files} />
+      </Section>
+    </div>
+  );
+}
+
+const sides = { old: 'Before', new: 'After' } as const;
+
+function Decided({ compared }: { readonly compared: ComparedSets }) {
+  const { comparison, failed, diagnostics, requests } = compared;
+  const person = usePerson();
+  const ways: FindingWays = {
+    sides,
+    onTry: (request) => {
+      const storage = window.sessionStorage;
+      const draft = readDraft(storage, person.id);
+      keepDraft(storage, person.id, { ...draft, request: `${JSON.stringify(request, null, 2)}\n` });
+      go('/playground');
+    },
+  };
+  if (comparison === null)
+    return (
+      <Note tone="deny" icon="warning">
+        <p>
+          {failed === 'old' ? 'The set before' : 'The set after'} has errors by this version of the language,
+          so the two cannot be compared.
+        </p>
+        <ul>
+          {diagnostics
+            .filter(({ severity }) => severity === 'error')
+            .slice(0, 5)
+            .map(({ file, line, message }) => (
+              <li key={`${file} ${line} ${message}`}>
+                <PlainText text={`${file}:${line}: ${message}`} />
+              </li>
+            ))}
+        </ul>
+      </Note>
+    );
+  return (
+    <div class="comparison">
+      <p role="status">{countsText(comparison)}</p>
+      <ComparisonResult comparison={comparison} requests={requests} ways={ways} />
+    </div>
+  );
+}
+
+function Files({ files }: Pick<ComparedSets, 'files'>) {
+  if (files.length === 0)
+    return (
+      <Empty icon="policy" title="No file differs">
+        Both sets were made from the same texts.
+      </Empty>
+    );
+  return (
+    <div class="compare-files">
+      {files.map(({ path, old, new: now, is_whole: isWhole }) => (
+        <section key={path} aria-label={path}>
+          <h3>
+            <PlainText text={path} isShort />
+            {old === null && ' (new)'}
+            {now === null && ' (gone)'}
+          </h3>
+          {!isWhole && <p>The file is long: its beginning is compared.</p>}
+          <TextDiff before={old ?? ''} after={now ?? ''} label={path} />
+        </section>
+      ))}
+    </div>
+  );
+}

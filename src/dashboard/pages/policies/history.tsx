@@ -1,0 +1,120 @@
+// The sets that have been active, the latest first; what changed with each is looked up when somebody asks.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import {
+  type Activation,
+  compareHref,
+  type SetPair,
+  shortDigest,
+} from '../../parts/comparison/activations.ts';
+import { closingLines, countsText, findingLine } from '../../parts/comparison/comparison-words.ts';
+import { useAnswer } from '../../parts/comparison/use-answer.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
+
+/** More are behind a button. */
+const shownAtFirst = 10;
+
+export function History() {
+  const { data, problem, reload } = useResource('listActivations', {}, ['policies']);
+  const [isWhole, setWhole] = useState(false);
+  if (data === null)
+    return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
+  const { items } = data;
+  if (items.length === 0) return <Empty icon="clock" title="The set in force is being noted" />;
+  const shown = isWhole ? items : items.slice(0, shownAtFirst);
+  return (
+    <>
+      <ol class="policies-history">
+        {shown.map((one, index) => (
+          <Entry
+            key={`${one.activated_at} ${one.digest}`}
+            activation={one}
+            before={items[index + 1] ?? null}
+          />
+        ))}
+      </ol>
+      {shown.length < items.length && (
+        <div>
+          <Button onClick={() => setWhole(true)}>Show all {items.length}</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface EntryProps {
+  readonly activation: Activation;
+  /** The set that it took over from; null for the first. */
+  readonly before: Activation | null;
+}
+
+function Entry({ activation, before }: EntryProps) {
+  const { activated_at: at, digest, commit } = activation;
+  const isKept = activation.has_texts && before?.has_texts === true;
+  return (
+    <li>
+      <p>
+        <At at={at} />, <code title={digest}>{shortDigest(digest)}</code>
+        {commit !== null && (
+          <>
+            , commit <code title={commit}>{commit.slice(0, 10)}</code>
+          </>
+        )}
+      </p>
+      {before === null ? (
+        <p class="policies-never">The first that is known.</p>
+      ) : isKept ? (
+        <WhatChanged pair={{ old: before.digest, new: digest }} at={at} />
+      ) : (
+        <p class="policies-never">The texts are not kept any more, so nobody can tell what changed.</p>
+      )}
+    </li>
+  );
+}
+
+function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { answer, problem, retry } = useAnswer(isOpen ? compareHref(pair) : null, (signal) =>
+    call('compareSets', { query: { ...pair }, signal }),
+  );
+  const comparison = answer?.comparison ?? null;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        What changed<span class="visually-hidden"> at {at}</span>
+      </summary>
+      {isOpen && answer === null && problem === null && (
+        <Loading label="The sets are being compared" lines={2} />
+      )}
+      <ProblemNote problem={problem} onRetry={retry} />
+      {answer !== null && comparison === null && (
+        <p>One of the two has errors by this version of the language.</p>
+      )}
+      {comparison !== null && (
+        <>
+          <p role="status">{countsText(comparison)}</p>
+          <ul class="policies-changed">
+            {comparison.findings.slice(0, 5).map((finding, index) => (
+              <li key={index}>
+                <MessageText text={findingLine(finding)} />
+              </li>
+            ))}
+            {comparison.findings.length === 0 && (
+              <li>
+                <MessageText text={closingLines(comparison).at(-1)?.text ?? ''} />
+              </li>
+            )}
+          </ul>
+        </>
+      )}
+      <a href={compareHref(pair)}>
+        Compare the two<span class="visually-hidden"> of {at}</span>
+      </a>
+    </details>
+  );
+}

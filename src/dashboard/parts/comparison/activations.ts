@@ -1,0 +1,52 @@
+// The sets of the history: how each is called, which two are compared at first, and where they are compared.
+
+import type { Reply } from '../../api/client.ts';
+
+export type Activation = Reply<'listActivations'>['items'][number];
+
+export interface SetPair {
+  readonly old: string;
+  readonly new: string;
+}
+
+export function compareHref({ old, new: now }: SetPair): string {
+  return `/compare?${new URLSearchParams({ old, new: now })}`;
+}
+
+export function shortDigest(digest: string): string {
+  return digest.replace('sha256:', '').slice(0, 10);
+}
+
+const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** One line of a choice: a set may be there several times, and is called by the last. */
+export function setName({ activated_at: at, digest, commit }: Activation): string {
+  const revision = commit === null ? '' : `, commit ${commit.slice(0, 10)}`;
+  return `${when.format(Date.parse(at))}, ${shortDigest(digest)}${revision}`;
+}
+
+/** Each set once, by its latest activation, as far as its texts are kept. */
+export function comparableSets(activations: readonly Activation[]): readonly Activation[] {
+  const seen = new Set<string>();
+  return activations.filter(({ digest, has_texts: hasTexts }) => {
+    if (seen.has(digest) || !hasTexts) return false;
+    seen.add(digest);
+    return true;
+  });
+}
+
+/** What the address names, else the set in force and the one before it; null where there is only one. */
+export function chosenPair(
+  activations: readonly Activation[],
+  asked: { readonly old: string | null; readonly new: string | null },
+): SetPair | null {
+  const now = asked.new ?? activations[0]?.digest ?? null;
+  const old = asked.old ?? (now === null ? null : predecessorOf(activations, now)?.digest) ?? null;
+  return old === null || now === null ? null : { old, new: now };
+}
+
+/** The set that was in force before the latest time at which this one became it. */
+function predecessorOf(activations: readonly Activation[], digest: string): Activation | undefined {
+  const at = activations.findIndex((one) => one.digest === digest);
+  return at < 0 ? undefined : activations[at + 1];
+}

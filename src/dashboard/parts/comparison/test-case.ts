@@ -1,0 +1,73 @@
+// A request, with how it is to be decided, as a case of a `*.test.yaml` file. INVARIANT: read by `writ test`, it has exactly the
+// facts of the request.
+
+import type { Reply } from '../../api/client.ts';
+
+export type CaseRequest = NonNullable<Reply<'comparePolicies'>['requests'][number]>;
+
+type Decision = NonNullable<Reply<'tryPolicies'>['decision']>['decision'];
+type Claim = NonNullable<Reply<'tryPolicies'>['guarantees']>[number];
+
+export type Expected = { readonly decision: string; readonly by?: string } | { readonly not: string };
+
+export interface CaseToAdd {
+  readonly name: string;
+  readonly request: CaseRequest;
+  readonly satisfied?: NonNullable<Claim['refuted_by']>['satisfied'] | undefined;
+  readonly expect: Expected;
+}
+
+/** Lines for the end of the list of `tests`. `at` is the time of a request that names none, in RFC 3339. */
+export function caseText({ name, request, satisfied, expect }: CaseToAdd, at: string): string {
+  const { action_key: action, payload, agent, session, address, signed, meters } = request;
+  const of = { ip: address, signed, session };
+  const met = Object.entries(satisfied ?? {}).filter(([, rules]) => rules.length > 0);
+  const facts = {
+    action,
+    payload,
+    agent,
+    request: Object.values(of).every((value) => value === undefined) ? undefined : of,
+    now: request.at ?? at,
+    meters,
+    satisfied: met.length === 0 ? undefined : Object.fromEntries(met),
+    expect,
+  };
+  const lines = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `    ${key}: ${flow(value)}\n`);
+  return `  - name: ${flow(name)}\n${lines.join('')}`;
+}
+
+/** JSON, which is YAML. */
+function flow(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** The file of tests beside a file of policies. */
+export function testPath(file: string): string {
+  return file.replace(/\.policy$/, '.test.yaml');
+}
+
+/** What a claim that a request refutes says of it; null of one about who is asked, which no decision alone tells. */
+export function claimExpects(claim: string, decision: Decision): Expected | null {
+  const [, mode = '', effect = ''] = /^(always|never)?\s*(\w+)/.exec(claim) ?? [];
+  if (effect === 'ask') return null;
+  if (mode !== 'always') return { not: decision };
+  const outcome = outcomeOf[effect];
+  return outcome === undefined ? null : { decision: outcome };
+}
+
+const outcomeOf: Readonly<Record<string, string>> = {
+  allow: 'ALLOW',
+  deny: 'DENY',
+  escalate: 'ESCALATE',
+  reauth: 'REAUTH_REQUIRED',
+};
+
+/** Of a request as `writ decide` takes it; none where nothing is satisfied. */
+export function satisfiedIn(request: Readonly<Record<string, unknown>>): CaseToAdd['satisfied'] {
+  const { escalate = [], reauth = [] } = Object(request.satisfied) as Partial<
+    NonNullable<CaseToAdd['satisfied']>
+  >;
+  return escalate.length + reauth.length === 0 ? undefined : { escalate, reauth };
+}

@@ -1,0 +1,147 @@
+// /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them decides otherwise
+// than another. INVARIANT: a set is compared by the texts that it was made from, never by those on the disk.
+
+import type { SignInDeps } from '../../people/sign-in.ts';
+import type { Playground } from '../../playground/playground.ts';
+import type { Activation, PolicyHistory } from '../../policies/policy-history.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../policies/texts.ts';
+import { type Route, route } from '../calls/route.ts';
+import type { Parameter } from '../contract/operation.ts';
+import { ProblemError } from '../contract/problem.ts';
+import { timeText } from '../contract/schemas.ts';
+import { playgroundProblems, putQuestion } from '../views/playground.ts';
+import {
+  activationExample,
+  activationsSchema,
+  type ChangedFile,
+  compareSetsExample,
+  compareSetsSchema,
+} from '../views/policy-history.ts';
+
+interface HistoryDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly policyHistory: PolicyHistory;
+  readonly playground: Playground;
+}
+
+const listActivations = route<HistoryDeps>({
+  method: 'GET',
+  url: '/v1/policies/history',
+  access: 'policies.view',
+  operation: {
+    id: 'listActivations',
+    summary: 'The policy sets that have been active, the latest first',
+    description:
+      'The latest 200 are kept, and the texts of the latest as far as they fit into 16 MiB, compressed.',
+    replies: {
+      200: {
+        description: 'The sets',
+        schema: activationsSchema,
+        example: { items: [activationExample] },
+      },
+    },
+  },
+  handle: async ({ policyHistory }) => ({ items: (await policyHistory.activations()).map(activationView) }),
+});
+
+function activationView({ digest, commit, atMs, policies, actions, hasTexts }: Activation) {
+  return { digest, commit, activated_at: timeText(atMs), policies, actions, has_texts: hasTexts };
+}
+
+const sides = ['old', 'new'] as const;
+
+const digestParameter = (name: (typeof sides)[number]): Parameter => ({
+  name,
+  in: 'query',
+  isRequired: true,
+  example: compareSetsExample.comparison[name].digest,
+  description: 'The digest of a set in the history.',
+  schema: { type: 'string' },
+});
+
+const compareSets = route<HistoryDeps>({
+  method: 'GET',
+  url: '/v1/policies/compare',
+  access: 'policies.try',
+  operation: {
+    id: 'compareSets',
+    summary: 'Which requests one set of the history decides otherwise than another',
+    description:
+      'The loosest first, each with an example, and the proof that nothing else changes, with the texts of the files that differ.',
+    parameters: sides.map(digestParameter),
+    replies: {
+      200: { description: 'What changes', schema: compareSetsSchema, example: compareSetsExample },
+    },
+    problems: ['not_found', ...playgroundProblems],
+  },
+  handle: async (deps, call) => {
+    const [old, now] = await Promise.all(sides.map((side) => textsOf(deps, call.query, side)));
+    const { playground, policies } = deps;
+    const asked = { old: old!, new: now! };
+    const inForce = policies.current();
+    const compared = await putQuestion(playground, 'compare sets', asked, { call, inForce });
+    return { ...compared, files: changedFiles(asked) };
+  },
+});
+
+export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, compareSets];
+
+async function textsOf(
+  { policies, policyHistory }: HistoryDeps,
+  query: Readonly<Record<string, string>>,
+  side: (typeof sides)[number],
+): Promise<SetTexts> {
+  const digest = query[side];
+  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
+  const inForce = policies.current();
+  const texts = digest === inForce.digest ? inForce.texts : await policyHistory.texts(digest);
+  if (texts === null)
+    throw new ProblemError(
+      'not_found',
+      `\`${side}\`: there is no such set, or its texts are not kept any more`,
+    );
+  return texts;
+}
+
+/** Nobody reads more, line by line. */
+const filesMax = 100;
+const shownBytesMax = 128 * 1024;
+
+function changedFiles({
+  old,
+  new: now,
+}: {
+  readonly old: SetTexts;
+  readonly new: SetTexts;
+}): readonly ChangedFile[] {
+  const [before, after] = [old, now].map(
+    (texts) => new Map(entriesOf(texts).map((entry) => [entry.path, entry])),
+  );
+  const paths = [...new Set([...before!.keys(), ...after!.keys()])].toSorted();
+  const changed = paths.filter(
+    (path) => !areSame(bytesOf(old, before!.get(path)), bytesOf(now, after!.get(path))),
+  );
+  return changed.slice(0, filesMax).map((path) => {
+    const [a, b] = [shownText(old, before!.get(path)), shownText(now, after!.get(path))];
+    return { path, old: a.text, new: b.text, is_whole: a.isWhole && b.isWhole };
+  });
+}
+
+function bytesOf({ bytes }: SetTexts, entry: TextEntry | undefined): Uint8Array | null {
+  return entry === undefined ? null : new Uint8Array(bytes, entry.start, entry.end - entry.start);
+}
+
+function areSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a !== null && b !== null && Buffer.compare(a, b) === 0;
+}
+
+function shownText(
+  texts: SetTexts,
+  entry: TextEntry | undefined,
+): { readonly text: string | null; readonly isWhole: boolean } {
+  if (entry === undefined) return { text: null, isWhole: true };
+  const isWhole = entry.end - entry.start <= shownBytesMax;
+  return { text: textOfFile(texts, entry, shownBytesMax), isWhole };
+}

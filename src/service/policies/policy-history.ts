@@ -1,0 +1,237 @@
+// The policy sets that have been active, in a store: each with its time, digest and commit, and of the latest the texts they
+// were made from. INVARIANT: what is kept is bounded, in number and in bytes; the set in force is the latest of the list as
+// soon as the store has it, and a store that fails keeps nobody from deciding.
+
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import type { DocumentRow, DocumentStore, DocumentWrite } from '../store/contract/documents.ts';
+import type { HostedPolicies } from './policy-host.ts';
+import type { SetTexts } from './texts.ts';
+
+/** One set that became active. */
+export interface Activation {
+  readonly digest: string;
+  readonly commit: string | null;
+  readonly atMs: number;
+  readonly policies: number;
+  readonly actions: number;
+  /** Whether the texts that it was made from are kept. */
+  readonly hasTexts: boolean;
+}
+
+export interface PolicyHistory {
+  /** Notes the set in force, unless it is the latest already. Never rejects. */
+  note(): Promise<void>;
+  /** The latest first; no more than are kept. */
+  activations(): Promise<readonly Activation[]>;
+  /** When nothing is being noted any more. */
+  settled(): Promise<void>;
+  /** Null where they are not kept. */
+  texts(digest: string): Promise<SetTexts | null>;
+}
+
+export interface PolicyHistoryOptions {
+  readonly documents: DocumentStore;
+  readonly current: () => Pick<HostedPolicies, 'digest' | 'commit' | 'texts' | 'about'>;
+  /** In milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly onNoted: () => void;
+  readonly onFailure: (error: unknown) => void;
+  readonly limits?: Partial<HistoryLimits>;
+}
+
+export interface HistoryLimits {
+  readonly activationsMax: number;
+  /** Compressed, of all sets whose texts are kept. */
+  readonly textBytesMax: number;
+}
+
+const limitsDefault: HistoryLimits = { activationsMax: 200, textBytesMax: 16 * 1024 * 1024 };
+
+const activationKind = 'policy-activation';
+const textsKind = 'policy-texts';
+
+/** What the document of an activation holds; its `parent` is the digest. */
+interface StoredActivation extends Pick<Activation, 'commit' | 'policies' | 'actions'> {
+  /** Compressed; 0 where the texts are too many to be kept. */
+  readonly textBytes: number;
+}
+
+export function createPolicyHistory(options: PolicyHistoryOptions): PolicyHistory {
+  const { documents, onNoted, onFailure } = options;
+  const limits = { ...limitsDefault, ...options.limits };
+  const noting = { ...options, limits };
+  let work: Promise<void> = Promise.resolve();
+  return {
+    note() {
+      work = work
+        .then(() => noteCurrent(noting))
+        .then(onNoted)
+        .catch(onFailure);
+      return work;
+    },
+    settled: () => work,
+    async activations() {
+      const rows = await rowsOf(documents, limits);
+      const kept = digestsWithTexts(rows, limits);
+      return rows.map((row) => activationOf(row, kept));
+    },
+    async texts(digest) {
+      const row = await documents.find(textsKind, digest);
+      return row === null ? null : await unpackTexts(row.json);
+    },
+  };
+}
+
+interface Noting extends PolicyHistoryOptions {
+  readonly limits: HistoryLimits;
+}
+
+/** Another process may note the same at the same time: then it is looked at again. */
+async function noteCurrent(options: Noting): Promise<void> {
+  const { documents, current, limits } = options;
+  const { digest, texts } = current();
+  const packed = await packedTexts(texts);
+  for (let tries = 0; tries < 3; tries += 1) {
+    const rows = await rowsOf(documents, limits);
+    const writes = await writesFor(options, { rows, digest, packed });
+    if (writes.length === 0 || (await documents.write(writes, null)) === 'changed') return;
+  }
+}
+
+interface Noted {
+  readonly rows: readonly DocumentRow[];
+  readonly digest: string;
+  readonly packed: PackedTexts;
+}
+
+async function writesFor(
+  options: Noting,
+  { rows, digest, packed }: Noted,
+): Promise<readonly DocumentWrite[]> {
+  const { documents, limits } = options;
+  const isLatest = rows[0]?.parent === digest;
+  const added = isLatest ? [] : [activationPut(options, { rows, digest, packed })];
+  const after = [...added.map((put) => ({ ...put, version: 1 })), ...rows];
+  const kept = digestsWithTexts(after, limits);
+  const stored = await documents.find(textsKind, digest);
+  // Notes and places may have changed where nothing that is decided has.
+  const isSame = stored?.json === packed.json || !kept.has(digest);
+  const put = isSame ? [] : [textsPut(options, { digest, packed, seen: stored?.version ?? 0 })];
+  return [...added, ...put, ...(await removals(options, after, kept))];
+}
+
+function activationPut({ current, clock }: Noting, { rows, digest, packed }: Noted) {
+  const { commit, about } = current();
+  const { policies, actions } = about();
+  const number = Number(rows[0]?.id ?? 0) + 1;
+  const stored: StoredActivation = {
+    commit,
+    policies: policies.length,
+    actions: actions.length,
+    textBytes: packed.bytes,
+  };
+  return {
+    kind: activationKind,
+    id: String(number).padStart(12, '0'),
+    name: null,
+    parent: digest,
+    // As the list is sorted by time, none may be before the one before it.
+    createdAtMs: Math.max(Math.trunc(clock()), (rows[0]?.createdAtMs ?? 0) + 1),
+    endsAtMs: null,
+    json: JSON.stringify(stored),
+    seen: 0,
+  };
+}
+
+function textsPut(
+  { clock }: Noting,
+  { digest, packed, seen }: { readonly digest: string; readonly packed: PackedTexts; readonly seen: number },
+): DocumentWrite {
+  const createdAtMs = Math.trunc(clock());
+  const place = { kind: textsKind, id: digest, name: null, parent: null, createdAtMs, endsAtMs: null };
+  return { ...place, seen, json: packed.json };
+}
+
+/** What is beyond the limits: activations, and texts that no activation needs that is kept. */
+async function removals(
+  { documents, limits }: Noting,
+  rows: readonly DocumentRow[],
+  kept: ReadonlySet<string>,
+): Promise<readonly DocumentWrite[]> {
+  const old = rows.slice(limits.activationsMax).map(({ kind, id, version }) => ({ kind, id, seen: version }));
+  const dropped = new Set(rows.filter(hasPacked).map(({ parent }) => parent ?? ''));
+  const texts = await Promise.all(
+    [...dropped].filter((digest) => !kept.has(digest)).map((digest) => documents.find(textsKind, digest)),
+  );
+  const found = texts.flatMap((row) =>
+    row === null ? [] : [{ kind: row.kind, id: row.id, seen: row.version }],
+  );
+  return [...old, ...found].map((place) => ({ ...place, isRemoval: true as const }));
+}
+
+/** The latest first; some more than are kept, so that a limit that was lowered is caught up with. */
+function rowsOf(
+  documents: DocumentStore,
+  { activationsMax }: HistoryLimits,
+): Promise<readonly DocumentRow[]> {
+  const countMax = activationsMax + 20;
+  return documents.list({ kind: activationKind, parent: null, after: null, countMax });
+}
+
+function digestsWithTexts(
+  rows: readonly Pick<DocumentRow, 'parent' | 'json'>[],
+  { activationsMax, textBytesMax }: HistoryLimits,
+): ReadonlySet<string> {
+  const kept = new Set<string>();
+  let bytes = 0;
+  for (const { parent, json } of rows.slice(0, activationsMax)) {
+    const { textBytes } = storedIn(json);
+    if (parent === null || kept.has(parent) || textBytes === 0) continue;
+    bytes += textBytes;
+    if (bytes > textBytesMax) break;
+    kept.add(parent);
+  }
+  return kept;
+}
+
+function hasPacked({ json }: Pick<DocumentRow, 'json'>): boolean {
+  return storedIn(json).textBytes > 0;
+}
+
+function activationOf(
+  { parent, createdAtMs: atMs, json }: DocumentRow,
+  kept: ReadonlySet<string>,
+): Activation {
+  const { commit, policies, actions } = storedIn(json);
+  const digest = parent ?? '';
+  return { digest, commit, atMs, policies, actions, hasTexts: kept.has(digest) };
+}
+
+/** Written by `activationPut`. */
+function storedIn(json: string): StoredActivation {
+  return JSON.parse(json) as StoredActivation;
+}
+
+interface PackedTexts {
+  readonly json: string;
+  readonly bytes: number;
+}
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+/** Policies shrink to a tenth at this level, in a fraction of the time of the best one. */
+const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+async function packedTexts({ bytes, index }: SetTexts): Promise<PackedTexts> {
+  const packed = await compress(new Uint8Array(bytes).slice(), packing);
+  return { json: JSON.stringify({ index, brotli: packed.toString('base64') }), bytes: packed.length };
+}
+
+async function unpackTexts(json: string): Promise<SetTexts> {
+  const { index, brotli } = JSON.parse(json) as { readonly index: string; readonly brotli: string };
+  const plain = await decompress(Buffer.from(brotli, 'base64'));
+  const bytes = new SharedArrayBuffer(plain.length);
+  new Uint8Array(bytes).set(plain);
+  return { bytes, index };
+}

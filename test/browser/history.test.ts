@@ -1,0 +1,90 @@
+// The history of policies and the page that compares two of its sets, in the browser: what changed with each set, a link that
+// leads somebody else to the same comparison, and what is shown where there is nothing to compare.
+
+import { expect, test } from 'vitest';
+import { type Service, shareService } from '../http/service.ts';
+import { usePolicies } from '../http/written-policies.ts';
+import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
+
+const service = shareService();
+const open = shareBrowser();
+
+const policies = (limit: number): string => `action pay.make { amount: number 0.01.. }
+policy p on pay.make {
+  allow small when payload.amount <= ${limit}
+}
+`;
+
+let asked: Promise<void> | null = null;
+
+async function prepare(shared: Service): Promise<void> {
+  await addPeople(shared);
+  for (const limit of [100, 5_000]) {
+    await usePolicies(shared, policies(limit));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+async function world(): Promise<Service> {
+  const shared = service();
+  asked ??= prepare(shared);
+  await asked;
+  return shared;
+}
+
+test('the history says what changed with a set, and leads to the comparison, which can be handed on', async () => {
+  const shared = await world();
+  const { page } = await open(shared, { email: 'ann@example.com' });
+  await page.goto('/policies');
+  const history = page.getByRole('region', { name: 'History', exact: true });
+  await history.getByText('The first that is known.').waitFor();
+  expect(await history.getByRole('listitem').count()).toBe(3);
+  const latest = history.getByRole('listitem').first();
+  await latest.locator('summary').focus();
+  await page.keyboard.press('Enter');
+  await latest.getByRole('status').getByText('1 loosened · 0 stricter · 0 undecided').waitFor();
+  expect(await latest.innerText()).toContain(
+    'Loosened: DENY → ALLOW for pay.make when payload.amount > 100 and <= 5000',
+  );
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await latest.getByRole('link', { name: /^Compare the two/ }).click();
+  await page.waitForURL('**/compare?old=**');
+  const decided = page.getByRole('region', { name: 'What is decided otherwise' });
+  await decided.getByRole('heading', { name: /Loosened/ }).waitFor();
+  const text = page.getByRole('region', { name: 'Changes of demo.policy' });
+  expect(await text.innerText()).toMatch(/removed:\s*allow small.* 100[\s\S]*added:\s*allow small.* 5000/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  const other = await open(shared, { email: 'ben@example.com', theme: 'dark', size: sizes.phone });
+  await other.page.goto(page.url());
+  await other.page.getByRole('heading', { name: /Loosened/ }).waitFor();
+  expect(await accessibilityFaults(other.page)).toEqual([]);
+  expect(await other.page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+
+  await page.getByRole('button', { name: 'Swap' }).click();
+  await decided.getByRole('heading', { name: /Stricter/ }).waitFor();
+  await decided.getByRole('button', { name: 'Try this request' }).click();
+  await page.waitForURL('**/playground');
+  await page.getByRole('textbox', { name: 'Request as JSON' }).getByText('pay.make').waitFor();
+});
+
+test('the page begins with the set in force and the one before it; the same set twice changes nothing; one that is not kept says so', async () => {
+  const { page } = await open(await world(), { email: 'ann@example.com', expected: /404/ });
+  await page.goto('/compare');
+  await page.getByRole('heading', { name: /Loosened/ }).waitFor();
+  const from = page.getByLabel('From');
+  await from.selectOption({ index: 0 });
+  await page.getByText('No file differs').waitFor();
+  await page.getByText(/^No decision changes: proved for all requests of/).waitFor();
+  await page.goto('/compare?old=sha256:00&new=sha256:11');
+  await page.getByRole('alert').getByText('its texts are not kept any more').waitFor();
+  expect(await from.inputValue()).toBe('sha256:00');
+});
+
+test('where one set is known there is nothing to compare yet', async () => {
+  const { page } = await open(await world(), { email: 'ann@example.com' });
+  await page.route('**/v1/policies/history', (route) => route.fulfill({ json: { items: [] } }));
+  await page.goto('/compare');
+  await page.getByText('There is one set so far').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});

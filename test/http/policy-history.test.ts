@@ -1,0 +1,180 @@
+// The history of policies over HTTP: every set that becomes active is in it once, with its texts while they are kept, and two
+// of them compare as files do that are laid over one of them.
+
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createPolicyHistory, type PolicyHistoryOptions } from '../../src/service/policies/policy-history.ts';
+import type { SetTexts } from '../../src/service/policies/texts.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { temporaryFolder } from '../store/rows.ts';
+import { type Client, firstAdmin, personWith } from './person-client.ts';
+import { shareService } from './service.ts';
+import { codeOf, usePolicies } from './written-policies.ts';
+
+const policies = (limit: number): string => `# How much is small.
+action pay.make { amount: number 0.01.. }
+policy p on pay.make {
+  allow small when payload.amount <= ${limit}
+  deny huge when payload.amount > 10_000
+}
+`;
+
+const shared = shareService();
+let eve: Client;
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into what it got
+async function history(): Promise<readonly any[]> {
+  const { items } = (await eve.send('/v1/policies/history')).body;
+  return items;
+}
+
+/** As soon as the set in force is in it. */
+async function noted(): ReturnType<typeof history> {
+  for (;;) {
+    const items = await history();
+    if (items[0]?.digest === shared().policies.current().digest) return items;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+beforeAll(async () => {
+  const admin = await firstAdmin(shared());
+  eve = await personWith(shared(), admin, { email: 'eve@example.com', roles: ['owner'] });
+  await noted();
+  for (const limit of [100, 5_000]) {
+    await usePolicies(shared(), policies(limit));
+    await noted();
+  }
+});
+
+const compareAddress = (old: string, now: string): string => `/v1/policies/compare?old=${old}&new=${now}`;
+
+test('has each set that became active, the latest first, and none twice', async () => {
+  const before = await history();
+  expect(before).toMatchObject([
+    { digest: shared().policies.current().digest, policies: 1, actions: 1, has_texts: true, commit: null },
+    { policies: 1, has_texts: true },
+    { actions: expect.any(Number), has_texts: true },
+  ]);
+  expect(before.map((one) => one.activated_at)).toEqual(
+    before
+      .map((one) => one.activated_at)
+      .toSorted()
+      .toReversed(),
+  );
+  // A note says nothing else than before, and is what is compared and shown from now on.
+  await usePolicies(shared(), policies(5_000).replace('# How', '# Says how'));
+  await noted();
+  expect(await history()).toEqual(before);
+});
+
+test('two sets compare as the files of one do that are laid over the other', async () => {
+  const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
+  const { status, body } = await eve.send(compareAddress(now, old));
+  expect(status).toBe(200);
+  const files = [{ path: 'demo.policy', text: policies(100) }];
+  const laid = await eve.send('/v1/policies/compare', { method: 'POST', body: { files } });
+  const { comparison } = laid.body;
+  expect(comparison).toMatchObject({ stricter: 1, loosened: 0 });
+  expect(body.comparison).toEqual({
+    ...comparison,
+    old: { ...comparison.old, name: 'old' },
+    new: { ...comparison.new, name: 'new' },
+  });
+  expect(body.requests).toEqual(laid.body.requests);
+  expect(body.files).toEqual([
+    {
+      path: 'demo.policy',
+      old: shared().policies.current().texts && expect.any(String),
+      new: policies(100),
+      is_whole: true,
+    },
+  ]);
+  const back = (await eve.send(compareAddress(old, now))).body;
+  expect(back.comparison).toMatchObject({ stricter: 0, loosened: 1 });
+  expect(back.files).toMatchObject([{ old: policies(100), new: body.files[0].old }]);
+  const same = (await eve.send(compareAddress(now, now))).body;
+  expect([same.files, same.comparison.findings]).toEqual([[], []]);
+});
+
+test.each([
+  ['/v1/policies/compare', 400, 'invalid_query'],
+  ['/v1/policies/compare?old=x', 400, 'invalid_query'],
+  [compareAddress('sha256:0', 'sha256:1'), 404, 'not_found'],
+  ['/v1/policies/history?limit=1', 400, 'invalid_query'],
+])('%s is %i %s', async (address, status, code) => {
+  expect(codeOf(await eve.send(address))).toEqual([status, code]);
+});
+
+interface Kept {
+  readonly note: (text: string, digest?: string) => Promise<void>;
+  readonly failures: unknown[];
+  readonly history: ReturnType<typeof createPolicyHistory>;
+}
+
+async function keep(options: Partial<PolicyHistoryOptions> = {}): Promise<Kept> {
+  const store = await openStore({ path: `${temporaryFolder()}/writ.db` });
+  onTestFinished(() => store.close());
+  const failures: unknown[] = [];
+  let current = { digest: '', text: '' };
+  const history = createPolicyHistory({
+    documents: store.documents,
+    current: () => ({
+      digest: current.digest,
+      commit: null,
+      texts: textsOf(current.text),
+      about: () => ({ ...shared().policies.current().about() }),
+    }),
+    clock: () => 5,
+    onNoted: () => undefined,
+    onFailure: (error) => failures.push(error),
+    ...options,
+  });
+  const note = (text: string, digest = text): Promise<void> => {
+    current = { text, digest };
+    return history.note();
+  };
+  return { note, failures, history };
+}
+
+function textsOf(text: string): SetTexts {
+  const bytes = new SharedArrayBuffer(Buffer.byteLength(text));
+  Buffer.from(bytes).write(text);
+  return {
+    bytes,
+    index: JSON.stringify([{ path: 'a.policy', kind: 'policy', start: 0, end: bytes.byteLength }]),
+  };
+}
+
+const random = (length: number): string =>
+  Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 7919 + length * 31) % 90))).join('');
+
+test('keeps no more sets and texts than its limits, the latest first', async () => {
+  const { note, history, failures } = await keep({ limits: { activationsMax: 4, textBytesMax: 200 } });
+  for (const name of ['a', 'b', 'c', 'b', 'd', 'e']) await note(name + random(80));
+  expect(failures).toEqual([]);
+  const activations = await history.activations();
+  const names = activations.slice(0, 4).map(({ digest, hasTexts }) => [digest[0], hasTexts]);
+  expect(names.map(([name]) => name)).toEqual(['e', 'd', 'b', 'c']);
+  for (const { digest, hasTexts } of activations) {
+    const texts = await history.texts(digest);
+    expect([digest[0], texts !== null]).toEqual([digest[0], hasTexts]);
+    if (texts !== null) expect(texts).toEqual(textsOf(digest));
+  }
+  expect(names.filter(([, isKept]) => isKept).length).toBeGreaterThan(0);
+  expect(names.filter(([, isKept]) => !isKept).length).toBeGreaterThan(0);
+  expect(await history.texts(`a${random(80)}`)).toBe(null);
+});
+
+test('the texts of a digest are the latest; a store that fails keeps nobody, and is told', async () => {
+  const { note, history } = await keep();
+  await note('# one', 'x');
+  await note('# two', 'x');
+  expect(await history.texts('x')).toEqual(textsOf('# two'));
+  expect((await history.activations()).length).toBe(1);
+  const broken = {
+    list: () => Promise.reject(new Error('no disk')),
+  } as unknown as PolicyHistoryOptions['documents'];
+  const failing = await keep({ documents: broken });
+  await failing.note('# one');
+  expect(failing.failures).toEqual([new Error('no disk')]);
+});
