@@ -52,6 +52,8 @@ describe('a request for a decision', () => {
     const operator = await tokenClient(service, await firstAdmin(service));
     const turn = (scope: string) =>
       operator.send('/v1/switches', { method: 'POST', body: { scope, reason: 'look' } });
+    for (const scope of ['area:pay\u202ement', 'area:pay\u200bment', 'area:payment ', 'area:', 'agent:'])
+      expect([scope, (await turn(scope)).status]).toEqual([scope, 400]);
     const unknown = await turn('agent:nobody');
     expect([unknown.status, unknown.body.errors]).toEqual([
       400,

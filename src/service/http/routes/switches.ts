@@ -26,7 +26,7 @@ interface SwitchDeps {
 }
 
 const tierPattern = riskTiers.join('|');
-const scopePattern = `^(all|tier:(${tierPattern})|area:[^\\s:]{1,200}|agent:[^\\s:]{1,100})$`;
+const scopePattern = `^(all|tier:(${tierPattern})|area:[0-9A-Za-z_.-]{1,200}|agent:[^\\s:]{1,100})$`;
 
 const switchFields = {
   id: text(100),
