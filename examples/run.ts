@@ -16,9 +16,12 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const files = globSync('*.{ts,py}', { cwd: import.meta.dirname }).filter((file) => !parts.includes(file));
-const names = files.map((file) => file.replace(/\.\w+$/, '')).toSorted();
-const file = files.find((each) => each.replace(/\.\w+$/, '') === positionals[0]);
+const files = globSync(['*.{ts,py}', '*/agent.ts'], { cwd: import.meta.dirname }).filter(
+  (each) => !parts.includes(each),
+);
+const nameOf = (each: string) => each.replace(/(\/agent)?\.\w+$/, '');
+const names = files.map(nameOf).toSorted();
+const file = files.find((each) => nameOf(each) === positionals[0]);
 
 if (values.help || file === undefined) {
   console.log(`Usage: npm run example -- NAME [--approve]\n\nNAME is one of ${names.join(', ')}.`);
@@ -34,7 +37,7 @@ async function run(file: string): Promise<number> {
   if (!values.approve) console.log(`Sign in at ${service.url}/approvals as ${email} with "${password}".`);
   const timer = values.approve ? setInterval(() => void service.approveAll(), 500) : null;
   try {
-    const key = await service.addAgent(file);
+    const key = await service.addAgent(nameOf(file));
     return await ended(file, { ...process.env, WRIT_URL: service.url, WRIT_API_KEY: key });
   } finally {
     if (timer !== null) clearInterval(timer);

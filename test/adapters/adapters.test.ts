@@ -27,7 +27,8 @@ function asking(verb: string, more: Partial<GuardSettings> = {}) {
   const asked: Asked = {
     settings: { writ, as: 'demo', actions: { pay: action, mcp__demo__pay: action }, ...more },
     amount: amounts,
-    pay({ amount }) {
+    pay({ amount, currency }) {
+      if (currency !== 'USD') throw new Error('the schema of the tool was left out');
       paid.push(amount);
       return `paid ${amount}`;
     },

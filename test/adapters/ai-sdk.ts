@@ -93,7 +93,12 @@ export const aiSdk: Framework = {
           {
             role: 'assistant',
             content: [
-              { type: 'tool-call', toolCallId: 'call-1', toolName: 'pay', input: { amount: asked.amount } },
+              {
+                type: 'tool-call',
+                toolCallId: 'call-1',
+                toolName: 'pay',
+                input: { amount: asked.amount, currency: 'USD' },
+              },
               { type: 'tool-approval-request', approvalId: 'made-up', toolCallId: 'call-1' },
             ],
           },

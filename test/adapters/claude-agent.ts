@@ -13,11 +13,14 @@ function guarded({ settings, pay }: Asked) {
   return { guard, own: guard.tool(as, { name: 'pay', handler }) };
 }
 
+/** As the server of the SDK hands it on. */
+const inputOf = ({ amount }: Asked): Given => ({ amount, currency: 'USD' });
+
 async function run(asked: Asked): Promise<Run> {
   const { guard, own } = guarded(asked);
   const { PreToolUse, PostToolUse } = guard.hooks;
   const { as } = asked.settings;
-  const event = { tool_name: `mcp__${as}__pay`, tool_input: { amount: asked.amount } };
+  const event = { tool_name: `mcp__${as}__pay`, tool_input: inputOf(asked) };
   const before = await PreToolUse[0]!.hooks[0]!({ hook_event_name: 'PreToolUse', ...event }, 'toolu_1', {
     signal,
   });
@@ -32,14 +35,14 @@ export const claudeAgent: Framework = {
   name: 'Claude Agent SDK',
   run,
   evasions: {
-    'a session without hooks': (asked) => guarded(asked).own.handler({ amount: asked.amount }),
+    'a session without hooks': (asked) => guarded(asked).own.handler(inputOf(asked)),
     async 'allowed for another call before'(asked) {
       const { guard, own } = guarded(asked);
-      const input = { tool_name: `mcp__${asked.settings.as}__look`, tool_input: { amount: asked.amount } };
+      const input = { tool_name: `mcp__${asked.settings.as}__look`, tool_input: inputOf(asked) };
       await guard.hooks.PreToolUse[0]!.hooks[0]!({ hook_event_name: 'PreToolUse', ...input }, 'toolu_0', {
         signal,
       });
-      await own.handler({ amount: asked.amount });
+      await own.handler(inputOf(asked));
     },
   },
 };

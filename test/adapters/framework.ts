@@ -20,6 +20,7 @@ export interface Asked {
 
 export interface Given {
   readonly amount: number;
+  readonly currency?: string | null;
 }
 
 export interface Run {
@@ -32,5 +33,6 @@ export interface Run {
 }
 
 export const description = 'Pays an amount';
-export const inputSchema = z.object({ amount: z.number() });
+/** With a default, so that what a tool is given is not word for word what the model wrote. */
+export const inputSchema = z.object({ amount: z.number(), currency: z.string().nullable().default('USD') });
 export const sentence = 'Pay, please';

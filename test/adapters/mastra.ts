@@ -83,6 +83,6 @@ export const mastra: Framework = {
       await agent.approveToolCallGenerate({ runId, toolCallId: 'call-1' });
     },
     'the tool by itself, without an agent': async (asked) =>
-      await toolOf(asked).execute?.({ amount: asked.amount }, {} as never),
+      await toolOf(asked).execute?.({ amount: asked.amount } as never, {} as never),
   },
 };

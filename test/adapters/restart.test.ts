@@ -13,7 +13,7 @@ import { frameworks } from './frameworks.ts';
 
 const policyText = `
 approvers support "Support"
-action demo.pay { amount: number }
+action demo.pay { amount: number, ... }
 policy paying on demo.pay { allow each after approval by support within 1h }
 `;
 

@@ -79,7 +79,7 @@ try {
     await page.goto(`${service.url}/approvals/${id}`);
     await page.getByRole('button', { name: 'Approve' }).first().waitFor();
     await page.waitForTimeout(300);
-    await page.screenshot({ path: join(folder, file.replace(/\.\w+$/, '.png')) });
+    await page.screenshot({ path: join(folder, `${file.replace(/\.\w+$/, '')}.png`) });
   }
   await page.goto(`${service.url}/approvals`);
   await page.locator('h1').waitFor();

@@ -112,6 +112,23 @@ describe('with the service', () => {
     await expect(held).rejects.toThrow();
   });
 
+  test('tells how a request stands without using its approval, and what was reported', async () => {
+    const service = await startService();
+    const ben = await approverOf(service);
+    const writ = clientOf(service);
+    const waiting = await writ.authorize('demo.escalate', { n: 6 });
+    const { requestId } = waiting;
+    if (requestId === null) throw new Error('it waits');
+    expect(await writ.standing(requestId)).toBe('pending');
+    const decided = writ.standing(requestId, { wait: 20_000 });
+    await give(ben, requestId, 'approve');
+    expect([await decided, await writ.standing(requestId)]).toEqual(['granted', 'granted']);
+    expect(await writ.authorize('demo.escalate', { n: 6 })).toMatchObject({ kind: 'allowed', requestId });
+    await writ.report(requestId, true);
+    expect(await writ.standing(requestId)).toBe('over');
+    await expect(writ.standing('no-such-id')).rejects.toThrow(DeniedError);
+  });
+
   test('brings the receipt, which the tool checks', async () => {
     const service = await startService();
     const writ = clientOf(service, { receipts: 'files' });

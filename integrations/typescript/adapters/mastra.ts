@@ -2,6 +2,7 @@
 // asks, with the arguments that it is given, below the hooks of agents and of runs; suspending only pauses, and the data of
 // a resumption are not an answer.
 
+import type { Waiting } from '../client.ts';
 import { createGuard, type GuardSettings, isUnavailable, type NotRun, NotRunError } from './guard.ts';
 
 /** What `createTool()` takes, as far as this reads it. */
@@ -37,22 +38,39 @@ export function guardTool<Definition extends ToolDefinition>(
   return {
     ...definition,
     async execute(...args: readonly unknown[]) {
-      const [input, context] = args as readonly [unknown, ExecuteContext?];
-      const call = { tool, input, signal: context?.abortSignal };
-      const done = await guard.execute(call, () => execute(...args));
-      if (done.kind === 'ran') return done.result;
+      const [given, context] = args as readonly [unknown, ExecuteContext?];
       const pausing = context?.agent ?? context?.workflow ?? context ?? {};
-      const payload = pauseWith(done, pausing);
+      // A resumed call is given its arguments as they were before the schema of the tool had made its own of them.
+      const input = isOwn(pausing.suspendPayload) ? pausing.suspendPayload.input : given;
+      const call = { tool, input, signal: context?.abortSignal };
+      const done = await guard.execute(call, () => execute(input, ...args.slice(1)));
+      if (done.kind === 'ran') return done.result;
+      const payload = pauseWith(done, input, pausing);
       if (payload === null || pausing.suspend === undefined) throw new NotRunError(done);
       return await pausing.suspend(payload);
     },
   };
 }
 
+/** What a run is suspended with. */
+export interface MastraPause {
+  readonly requestId: string;
+  readonly for: Waiting['for'];
+  readonly until: string;
+  readonly url: string;
+  /** What the tool was to run with. */
+  readonly input: unknown;
+}
+
 /** Null where it is no pause. A run that was resumed while the service is away pauses as it did before. */
-function pauseWith(done: NotRun, { suspendPayload }: Pausing): object | null {
-  if (isUnavailable(done)) return suspendPayload ?? null;
+function pauseWith(done: NotRun, input: unknown, { suspendPayload }: Pausing): MastraPause | null {
+  if (isUnavailable(done)) return isOwn(suspendPayload) ? suspendPayload : null;
   if (done.decision.kind === 'denied') return null;
   const { requestId, for: what, until, url } = done.decision;
-  return { requestId, for: what, until: until.toISOString(), url };
+  return { requestId, for: what, until: until.toISOString(), url, input };
+}
+
+/** A tool may have suspended by itself, with something else. */
+function isOwn(payload: object | undefined): payload is MastraPause {
+  return payload !== undefined && 'requestId' in payload && 'url' in payload && 'input' in payload;
 }
