@@ -16,8 +16,7 @@ import {
 } from '../../calls/authorize-handler.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
 import { preferHeader, type Wait, type Waits } from '../../calls/wait.ts';
-import { createBodyReader } from '../../connection/body-reader.ts';
-import { createDecisionReplies } from '../../connection/decision-replies.ts';
+import { createBodyReader, createDecisionReplies } from '../../connection/decision-exchange.ts';
 import { sendProblem, toProblem } from '../../connection/error-replies.ts';
 import { contentTypeFault } from '../../contract/content-type.ts';
 import { actionKeyLengthMax } from '../../contract/envelope.ts';
