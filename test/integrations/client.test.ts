@@ -119,14 +119,17 @@ describe('with the service', () => {
     const waiting = await writ.authorize('demo.escalate', { n: 6 });
     const { requestId } = waiting;
     if (requestId === null) throw new Error('it waits');
-    expect(await writ.standing(requestId)).toBe('pending');
-    const decided = writ.standing(requestId, { wait: 20_000 });
+    expect(await writ.look(requestId)).toMatchObject({ requestId, status: 'pending' });
+    const decided = writ.look(requestId, { wait: 20_000 });
     await give(ben, requestId, 'approve');
-    expect([await decided, await writ.standing(requestId)]).toEqual(['granted', 'granted']);
+    expect([await decided, await writ.look(requestId)]).toMatchObject([
+      { status: 'approved' },
+      { status: 'approved' },
+    ]);
     expect(await writ.authorize('demo.escalate', { n: 6 })).toMatchObject({ kind: 'allowed', requestId });
     await writ.report(requestId, true);
-    expect(await writ.standing(requestId)).toBe('over');
-    await expect(writ.standing('no-such-id')).rejects.toThrow(DeniedError);
+    expect(await writ.look(requestId)).toMatchObject({ status: 'executed' });
+    expect(await writ.look('no-such-id')).toBeNull();
   });
 
   test('brings the receipt, which the tool checks', async () => {

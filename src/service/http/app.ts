@@ -7,7 +7,7 @@
 //   checks       of a request for a decision                                        `checksInOrder` in calls/authorize-handler
 //                of any other                                                       `readCall` in calls/manage
 //   work         what the route hands on to: service-parts makes each part once     service-parts
-//   reply        only after what it says is on disk                                 connection/decision-replies
+//   reply        only after what it says is on disk                                 connection/decision-exchange
 //
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in problem.ts.
 

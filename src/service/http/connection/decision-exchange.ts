@@ -1,0 +1,72 @@
+// What a request for a decision does past the framework: its body into one buffer, and its reply in one piece. Replies of
+// one turn of the event loop leave together at its end: the first wakes whoever waits for it on this machine, which costs
+// more than the reply, and finds the others on their way. INVARIANT: more of a body than the limit is never kept, one that
+// ends before its end is an error, and either is told once.
+
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { RequestView } from '../../requests/record/reply.ts';
+import { ProblemError } from '../contract/problem.ts';
+
+type BodyReader = (message: IncomingMessage, done: (read: Error | Buffer) => void) => void;
+
+export function createBodyReader(bytesMax: number): BodyReader {
+  return (message, done) => {
+    if (Number(message.headers['content-length'] ?? 0) > bytesMax) return done(tooLarge());
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isTold = false;
+    const tell = (read: Error | Buffer) => {
+      if (isTold) return;
+      isTold = true;
+      done(read);
+    };
+    message.on('data', (chunk: Buffer) => {
+      if (isTold) return;
+      bytes += chunk.length;
+      if (bytes > bytesMax) tell(tooLarge());
+      else chunks.push(chunk);
+    });
+    // Nearly every body comes in one piece.
+    message.on('end', () => tell(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    message.on('error', tell);
+  };
+}
+
+function tooLarge(): ProblemError {
+  return new ProblemError('body_too_large', 'the body is larger than this service takes');
+}
+
+type ReplyWith = (view: RequestView, reply: FastifyReply) => void;
+
+export function createDecisionReplies(shutdown: AbortSignal): ReplyWith {
+  let waiting: { readonly view: RequestView; readonly reply: FastifyReply }[] = [];
+  const sendAll = () => {
+    const replies = waiting;
+    waiting = [];
+    for (const { view, reply } of replies) {
+      try {
+        send(view, reply, shutdown);
+      } catch (error) {
+        reply.log.error({ err: error }, 'a reply could not be sent');
+        reply.raw.destroy();
+      }
+    }
+  };
+  return (view, reply) => {
+    if (waiting.push({ view, reply }) === 1) setImmediate(sendAll);
+  };
+}
+
+function send(view: RequestView, reply: FastifyReply, shutdown: AbortSignal): void {
+  const body = JSON.stringify(view);
+  const headers: OutgoingHttpHeaders = reply.getHeaders() as OutgoingHttpHeaders;
+  // Where a request that waits for people is looked up again.
+  if (view.status === 'pending') headers.location = `/v1/requests/${view.request_id}`;
+  // A connection that stays open for more requests would hold up the stop.
+  if (shutdown.aborted) headers.connection = 'close';
+  headers['content-type'] = 'application/json; charset=utf-8';
+  headers['content-length'] = Buffer.byteLength(body);
+  reply.hijack();
+  reply.raw.writeHead(200, headers).end(body);
+}
