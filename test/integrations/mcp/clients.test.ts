@@ -190,8 +190,12 @@ describe('over HTTP', () => {
       params: { name, arguments: { path }, ...modern() },
     });
 
+  /** Policies are read when they rest, which takes a while. */
+  let ready: Promise<void> | null = null;
+
   async function opened(sharedKey: string | null = null) {
-    await usePolicies(service(), policies);
+    ready ??= usePolicies(service(), policies);
+    await ready;
     const server = countingServer(tool('read', { inputSchema: schema }));
     const url = await listen(proxySettings(service(), server), sharedKey);
     const post = async (sent: object, text = body()) => {

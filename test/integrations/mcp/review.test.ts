@@ -29,8 +29,12 @@ const policies =
   'action files.a, files.b, files.c, files.new, other.key { ... }\npolicy p on files.*, other.key { allow any_of_it when agent.name != "nobody" }';
 const reviewed = [tool('a'), tool('b'), tool('c'), tool('d', { annotations: { readOnlyHint: true } })];
 
+/** Policies are read when they rest, which takes a while. */
+let ready: Promise<void> | null = null;
+
 async function review(server: CountingServer, changes: Partial<LockedServer> = {}) {
-  await usePolicies(service(), policies);
+  ready ??= usePolicies(service(), policies);
+  await ready;
   const live = await readServer(
     openServer(server.settings.server, () => undefined),
     ['x'],
