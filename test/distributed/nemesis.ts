@@ -199,6 +199,8 @@ async function askAll(world: World, agent: Agent, call: Call): Promise<void> {
 
 /** What is left of each budget is used. A meter is unknown while it is read anew, so a refusal counts when it stays. */
 async function drain(world: World): Promise<void> {
+  // The server may just be coming back.
+  while (!world.store.isWritable()) await sleep(50);
   const agent = await makeAgent(world.store);
   for (let session = 0; session <= world.session; session += 1) {
     for (let refusals = 0, failures = 0; refusals < 3 && failures < 100; ) {

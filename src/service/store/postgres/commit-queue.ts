@@ -68,6 +68,7 @@ export class CommitQueue {
   #fence: Fence = noFence();
   #waiting: Waiting[] = [];
   #nonces: readonly NonceUse[] = [];
+  #sentNonces: readonly NonceUse[] = [];
   #settling: readonly Settling[] = [];
   /** What has been sent and is not answered. */
   #underWay: readonly Waiting[] = [];
@@ -211,15 +212,14 @@ export class CommitQueue {
 
   /** Yields whether to send no more: nonces alone do not try again what has just failed, they go with the next write. */
   async #sendNext(): Promise<boolean> {
-    const nonces = this.#nonces;
     const settling = this.#settling;
-    [this.#nonces, this.#settling] = [[], []];
+    [this.#sentNonces, this.#settling] = [[], []];
     try {
-      await this.#send(nonces);
+      await this.#send();
       this.#failedAtMs = -Infinity;
       for (const { resolve } of settling) resolve();
     } catch (error) {
-      this.#nonces = [...nonces, ...this.#nonces];
+      this.#nonces = [...this.#sentNonces, ...this.#nonces];
       const failure = this.#fail(error);
       for (const { reject } of settling) reject(failure);
       return this.#waiting.length === 0;
@@ -229,17 +229,17 @@ export class CommitQueue {
     return false;
   }
 
-  async #send(nonces: readonly NonceUse[]): Promise<void> {
+  async #send(): Promise<void> {
     if (this.moved.isDue(performance.now())) await this.#catchUp();
+    // In one step with what is sent: no request goes before its nonce.
+    const nonces = this.#nonces;
+    [this.#sentNonces, this.#nonces] = [nonces, []];
     const [first] = this.#waiting;
     if (first === undefined || 'make' in first) return await this.#sendRequests(nonces);
     this.#waiting.shift();
     this.#underWay = [first];
-    const { actor } = this.#options;
-    const fence = this.#fence;
-    const result = await this.#asking(() =>
-      inTransaction(this.#connection, { fence, nonces, actor }, first.work),
-    );
+    const options = { fence: this.#fence, nonces, actor: this.#options.actor };
+    const result = await this.#asking(() => inTransaction(this.#connection, options, first.work));
     this.#counted();
     this.moved.noteOthers();
     first.resolve(result);
