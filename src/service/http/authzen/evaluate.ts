@@ -34,7 +34,7 @@ export interface Evaluated {
   readonly context?: Readonly<Record<string, unknown>>;
 }
 
-export const stepUpClass = 'urn:writ:acr:step-up';
+const stepUpClass = 'urn:writ:acr:step-up';
 
 /** Throws a ProblemError where the question cannot be asked. */
 export async function evaluateEntities(
