@@ -36,6 +36,7 @@ interface Route {
 
 /** Whatever a person may reach without being signed in; each has checks of its own. */
 const publicRoutes = [
+  'GET /.well-known/authzen-configuration',
   'GET /.well-known/jwks.json',
   'GET /healthz',
   'GET /metrics',

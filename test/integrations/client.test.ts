@@ -128,7 +128,7 @@ describe('with the service', () => {
     ]);
     expect(await writ.authorize('demo.escalate', { n: 6 })).toMatchObject({ kind: 'allowed', requestId });
     await writ.report(requestId, true);
-    expect(await writ.look(requestId)).toMatchObject({ status: 'executed' });
+    expect(await writ.look(requestId)).toMatchObject({ status: 'consumed' });
     expect(await writ.look('no-such-id')).toBeNull();
   });
 

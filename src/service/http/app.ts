@@ -20,6 +20,7 @@ import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import type { ReplaysOptions } from '../replay/replays.ts';
 import type { Metering } from '../requests/metering/metering.ts';
+import { createBodyDigest } from '../requests/record/body-digest.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { RateLimit } from './calls/rate-limit.ts';
@@ -188,6 +189,8 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
   return {
     ...parts,
     clock,
+    keyedDigest: createBodyDigest(store.masterKey),
+    origin: new URL(publicUrl).origin,
     signInDeps: {
       directory: createDirectory(store.documents, clock),
       attempts: createAttempts(),

@@ -22,6 +22,7 @@ import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.
 import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import { createBodyDigest } from './record/body-digest.ts';
+import type { Evaluation } from './record/evaluation.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
 import { type RequestRecord, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
@@ -48,6 +49,8 @@ export interface AuthorizeInput extends Asker {
   readonly isAttaching?: boolean;
   /** The request that it has waited for, and wants no other one in place of. */
   readonly awaitedId?: string;
+  /** What an evaluation stands for; absent where the question is none. */
+  readonly evaluation?: Evaluation;
   /** For whom a receipt is wanted: an empty text leaves that to the action; none unless said otherwise. */
   readonly receiptFor?: string | null;
   /** Made by `createRequestId`; never the client's. */

@@ -7,14 +7,14 @@ import type { Outcome } from '../../language/model/decision.ts';
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
-import type { ActingPoint } from '../agents/points/point.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { type Metering, noReadings } from './metering/metering.ts';
 import { agentFacts } from './record/agent-facts.ts';
+import { requestableMs } from './record/evaluation.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
-import type { RequestPoint, RequestRecord } from './record/record.ts';
+import type { RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
 import { validSeconds } from './record/validity.ts';
 import { engineVersions } from './record/versions.ts';
@@ -47,8 +47,11 @@ export function decide(
   const startedAt = performance.now();
   const { decision, trace, resolved } = inForce.decideTraced(facts);
   const decidedAt = performance.now();
-  const status = firstStatus[decision.outcome];
-  const expiresAtMs = nowMs + validSeconds(decision) * 1000;
+  const first = firstStatus[decision.outcome];
+  const isRequestable = first === 'pending' && input.evaluation?.deniedId === null;
+  // Whoever evaluates waits for nobody.
+  const status = isRequestable ? 'rejected' : first;
+  const expiresAtMs = nowMs + (isRequestable ? requestableMs : validSeconds(decision) * 1000);
   const decidedAtMs = status === 'pending' ? null : nowMs;
   if (status !== 'rejected') metering.enter(input.requestId, uses, decidedAtMs);
   const record: RequestRecord = {
@@ -84,7 +87,7 @@ export function decide(
   };
 }
 
-type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point'>;
+type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point' | 'evaluation'>;
 
 /** Null for nearly all requests: a record that is made in one piece costs much less than a copy. */
 function rareParts(
@@ -96,16 +99,14 @@ function rareParts(
   }: { readonly resolved: RareParts['resolved'] | undefined; readonly status: RequestStatus },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
-  if (resolved === undefined && !isProved && input.point === undefined) return null;
+  const { point, evaluation } = input;
+  if (resolved === undefined && !isProved && point === undefined && evaluation === undefined) return null;
   return {
     ...(resolved && { resolved }),
     ...(isProved && receiptBases.wantedBy(input)),
-    ...(input.point && { point: cameBy(input.point) }),
+    ...(point && { point: { id: point.id, name: point.name } }),
+    ...(evaluation && { evaluation }),
   };
-}
-
-function cameBy({ id, name }: ActingPoint): RequestPoint {
-  return { id, name };
 }
 
 export interface Decided {

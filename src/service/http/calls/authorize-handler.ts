@@ -54,12 +54,15 @@ export interface AuthorizeCall {
 
 export interface AuthorizeHandler {
   /** Decided and on disk. Rejects with what `toProblem` takes. */
-  decide(call: AuthorizeCall, body: Buffer): Promise<Answer>;
+  decide(call: AuthorizeCall, body: Buffer, more?: More): Promise<Answer>;
   /** What people have approved meanwhile, taken; or how it stands where another call has taken it. */
   take(answer: Answer): Promise<RequestView>;
   /** Counts and records a refusal, before its reply; `body` is null where it was not read. */
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
 }
+
+/** What a route says of its own, in place of headers. */
+type More = Partial<Pick<AuthorizeInput, 'evaluation' | 'isAttaching' | 'awaitedId'>>;
 
 /** What was decided, on what was asked. */
 export interface Answer {
@@ -85,7 +88,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   const { authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing, shares } = options;
   const { identifyAgain } = options;
 
-  async function decide(call: AuthorizeCall, body: Buffer): Promise<Answer> {
+  async function decide(call: AuthorizeCall, body: Buffer, more?: More): Promise<Answer> {
     const holder = call.identity.agent.id;
     if (!shares.enter(holder)) throw tooManyInFlight();
     try {
@@ -94,7 +97,8 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
       // Decided is by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them.
       const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
       const identity = again instanceof Promise ? await again : again;
-      const input = checkedInput({ call, body, envelope }, identity, options);
+      const checked = checkedInput({ call, body, envelope }, identity, options);
+      const input = more === undefined ? checked : { ...checked, ...more };
       const checkedAtMs = tracing === null ? 0 : performance.now();
       const result = decidedOf(await authorizer.authorize(input));
       return answered(call, { input, result }, { readAtMs, checkedAtMs });

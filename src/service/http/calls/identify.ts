@@ -45,10 +45,12 @@ export type IdentifyAgain = (headerText: string, before: Identity) => Identity |
 export interface Identifier {
   /** Before the body is read. */
   readonly identify: Identify;
+  /** As if the agent had sent so many more requests. Throws a ProblemError (429). */
+  readonly takeMore: (exchange: Exchange, count: number) => void;
   readonly identifyAgain: IdentifyAgain;
 }
 
-interface Exchange {
+export interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -65,8 +67,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   const agents = createRateLimiter('agent', rate);
   const failures = createRateLimiter('failures', failureLimit);
   const acting = createPointIdentifier({ store, clock, refuseStranger, takeFailure });
-  /** By key, on the clock of `performance.now`. */
-  const toldAtMs = new Map<string, number>();
+  const flagReplacedKey = createKeyFlag();
 
   function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
@@ -106,6 +107,11 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
   }
 
+  function takeMore(exchange: Exchange, count: number): void {
+    const { identity } = exchange.request;
+    for (let taken = 0; identity !== null && taken < count; taken += 1) checkRate(identity, exchange);
+  }
+
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
     if (before.point !== undefined) return lookAtPointAgain(headerText, before);
     const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
@@ -125,18 +131,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     return result;
   }
 
-  return { identify, identifyAgain };
-
-  /** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
-  function flagReplacedKey({ agent, key }: Identity, { request, reply }: Exchange): void {
-    if (key.notAfterMs === null) return;
-    const ends = new Date(key.notAfterMs).toISOString();
-    reply.header('x-agent-api-key-expires', ends);
-    if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
-    toldAtMs.set(key.id, request.startedAtMs);
-    if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
-    request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent uses a key that has been replaced');
-  }
+  return { identify, identifyAgain, takeMore };
 
   /** Good keys behind the same address are never slowed down by this. */
   function refuseStranger(kind: keyof typeof refusals, address: string): never {
@@ -150,6 +145,21 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     const detail = 'this address has sent too many requests without a valid key';
     throw new ProblemError('too_many_failures', detail, { headers: failures.headers(reading) });
   }
+}
+
+/** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
+function createKeyFlag(): (identity: Identity, exchange: Exchange) => void {
+  /** By key, on the clock of `performance.now`. */
+  const toldAtMs = new Map<string, number>();
+  return ({ agent, key }, { request, reply }) => {
+    if (key.notAfterMs === null) return;
+    const ends = new Date(key.notAfterMs).toISOString();
+    reply.header('x-agent-api-key-expires', ends);
+    if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
+    toldAtMs.set(key.id, request.startedAtMs);
+    if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
+    request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent uses a key that has been replaced');
+  };
 }
 
 function checkActive({ kind }: Extract<Authentication | PointAuthentication, Identity>): void {

@@ -36,9 +36,16 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
   });
 }
 
+/** The same key may come as other protocols send theirs. */
+function takeBearer({ headers }: FastifyRequest): void {
+  const [, key] = /^Bearer +(writ(?:pep)?_\w+) *$/i.exec(headers.authorization ?? '') ?? [];
+  if (key !== undefined) headers['x-agent-api-key'] ??= key;
+}
+
 /** Whoever sends an agent's key is that agent; where agents alone may call, nobody else is looked for later. */
 function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onRequestAsyncHookHandler {
   return async (request, reply) => {
+    if (isForAgentsAlone) takeBearer(request);
     if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request, reply);
   };
 }

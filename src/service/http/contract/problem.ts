@@ -11,6 +11,8 @@ export const problems = {
   invalid_envelope: { status: 400, title: 'The body is not an authorization request' },
   invalid_header: { status: 400, title: 'A header has a value that cannot be taken' },
   idempotency_mismatch: { status: 400, title: 'The idempotency key belongs to another body' },
+  not_requestable: { status: 400, title: 'The denial is not one that people could lift' },
+  invalid_denial_binding: { status: 400, title: 'The access request is not for what was denied' },
   malformed_request: { status: 400, title: 'The request is not valid HTTP' },
   invalid_body: { status: 400, title: 'The body is not what this address takes' },
   invalid_query: { status: 400, title: 'A parameter of the address cannot be taken' },
@@ -34,10 +36,14 @@ export const problems = {
   link_not_valid: { status: 404, title: 'The link is not valid, or not any more' },
   not_found: { status: 404, title: 'There is no such thing' },
   request_not_found: { status: 404, title: 'There is no such request' },
+  unknown_task: { status: 404, title: 'There is no such access request' },
   unknown_route: { status: 404, title: 'There is nothing at this address' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   conflict: { status: 409, title: 'It does not stand as the request takes it to' },
+  duplicate_request: { status: 409, title: 'The idempotency key belongs to another access request' },
+  invalid_task_state: { status: 409, title: 'The access request is not in a state for this' },
+  expired_denial: { status: 410, title: 'The denial is too long ago' },
   too_many_attempts: { status: 429, title: 'Too many attempts' },
   rate_limited: { status: 429, title: 'The agent sends too many requests' },
   too_many_streams: { status: 429, title: 'Too many streams are open' },
@@ -55,9 +61,25 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
+/** Codes that are AuthZEN's, for access requests. */
+const accessRequestCodes: ReadonlySet<ProblemCode> = new Set([
+  'not_requestable',
+  'invalid_denial_binding',
+  'unknown_task',
+  'duplicate_request',
+  'invalid_task_state',
+  'expired_denial',
+]);
+
+function problemUrn(code: ProblemCode): string {
+  return accessRequestCodes.has(code)
+    ? `urn:openid:authzen:access-request:error:${code}`
+    : `urn:writ:error:${code}`;
+}
+
 /** The body of an error reply, sent as `application/problem+json`. */
 export interface Problem {
-  readonly type: `urn:writ:error:${ProblemCode}`;
+  readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
@@ -83,7 +105,7 @@ export const problemSchema = {
   required: ['type', 'title', 'status', 'detail', 'instance'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', enum: Object.keys(problems).map((code) => `urn:writ:error:${code}`) },
+    type: { type: 'string', enum: (Object.keys(problems) as ProblemCode[]).map(problemUrn) },
     title: { type: 'string' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string' },
@@ -132,7 +154,7 @@ export class ProblemError extends Error {
 export function problemBody(error: ProblemError, instance: string): Problem {
   const { status, title } = problems[error.code];
   const base = {
-    type: `urn:writ:error:${error.code}`,
+    type: problemUrn(error.code),
     title,
     status,
     detail: error.message,

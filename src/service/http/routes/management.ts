@@ -8,6 +8,8 @@ import { agentActivityRoutes } from './agent-activity.ts';
 import { agentKeyRoutes } from './agent-keys.ts';
 import { agentRoutes } from './agents.ts';
 import { auditRoutes } from './audit.ts';
+import { accessRequestRoutes } from './authzen/access-requests.ts';
+import { evaluationRoutes } from './authzen/evaluations.ts';
 import { explainRoutes } from './explain.ts';
 import { hookRoutes } from './hooks.ts';
 import { newsRoutes } from './news.ts';
@@ -64,6 +66,8 @@ export const managementRoutes = [
   ...stepUpRoutes,
   ...receiptRoutes,
   ...hookRoutes,
+  ...evaluationRoutes,
+  ...accessRequestRoutes,
 ];
 
 /** What the routes take together, and what it takes to know who calls. */

@@ -7,6 +7,7 @@ import type { AgentFacts, RequestFacts, Satisfied } from '../../../language/mode
 import type { ResolvedText, Trace } from '../../../language/model/trace.ts';
 import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from '../../store/contract/records.ts';
+import type { Evaluation } from './evaluation.ts';
 import { type KeptTrace, readTrace, traceText } from './trace-text.ts';
 import type { EngineVersions } from './versions.ts';
 
@@ -36,6 +37,8 @@ export interface DecisionRecord {
   readonly receipt?: ReceiptBasis;
   /** Absent where the agent asked by itself. */
   readonly point?: RequestPoint;
+  /** Absent where it was asked otherwise. */
+  readonly evaluation?: Evaluation;
 }
 
 /** The enforcement point by which a request came, with its name as it was. */
@@ -87,7 +90,7 @@ export function requestRow(record: RequestRecord): RequestRow {
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
 type OwnParts = Omit<
   DecisionRecord,
-  'decision' | 'trace' | 'resolved' | 'receipt' | 'point' | (typeof sharedParts)[number]
+  'decision' | 'trace' | 'resolved' | 'receipt' | 'point' | 'evaluation' | (typeof sharedParts)[number]
 >;
 
 /** As JSON, with the trace in its short form; shared parts are written once. */
@@ -98,6 +101,7 @@ function recordJson(record: DecisionRecord): string {
   if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
+  if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
   // One that shows values is of this request alone; others are frozen, and many requests come to them.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;

@@ -168,13 +168,19 @@ function requestView(state: RequestState, nowMs: number): RequestView {
   return {
     request_id: record.id,
     decision: isRefusedByPerson ? 'DENY' : decision.outcome,
-    reason: isRefusedByPerson ? 'A person has refused it' : decision.reason,
+    reason: isRefusedByPerson ? whyNot(state) : decision.reason,
     matched_policy: decision.matchedPolicy,
     risk_score: decision.risk.high,
     status,
     message: messageFor(status, state, until),
     expires_at: until,
   };
+}
+
+/** Of what people could have granted. */
+function whyNot({ record, votes }: RequestState): string {
+  const isAsked = record.evaluation?.deniedId !== null || votes.length > 0;
+  return isAsked ? 'A person has refused it' : 'It was evaluated, and nobody was asked';
 }
 
 function messageFor(status: RequestStatus, state: RequestState, until: string): string {

@@ -3,10 +3,10 @@
 
 import type { LogRecord, RecordReader } from '../contract/log.ts';
 import { outOfOrderMs } from '../contract/request-walk.ts';
+import { numberAfter } from './request-lists.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
 import { createReadPool, type Rows } from './server/read-pool.ts';
-import { numberAfter } from './request-lists.ts';
 import { requireSchema } from './server/schema.ts';
 
 /** Rejects with a StoreError. */

@@ -1,0 +1,126 @@
+// The entities of AuthZEN into an action and a payload. The action is the one that is called so, or `TYPE.NAME` by the type of
+// the resource. An action that declares `subject`, `resource`, `action` or `context` is given these entities; any other is given
+// their properties as its arguments. INVARIANT: nothing of the protocol itself reaches a policy.
+
+import { createHash } from 'node:crypto';
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { JsonObject } from '../../../language/model/json.ts';
+import type { Shape } from '../../../language/model/type.ts';
+import { canonicalJson } from '../../store/contract/canonical-json.ts';
+import type { JsonSchema } from '../contract/operation.ts';
+
+interface Entity {
+  readonly type: string;
+  readonly id: string;
+  readonly properties?: JsonObject;
+}
+
+export interface Entities {
+  readonly subject: Entity;
+  readonly action: { readonly name: string; readonly properties?: JsonObject };
+  readonly resource: Entity;
+  readonly context?: JsonObject;
+}
+
+const filled = { type: 'string', minLength: 1 } as const;
+const properties = { type: 'object', additionalProperties: true } as const;
+
+/** Unknown members are ignored. */
+const entitySchema = (required: readonly string[]): JsonSchema => ({
+  type: 'object',
+  required,
+  properties: { type: filled, id: filled, properties },
+});
+
+const actionSchema: JsonSchema = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: filled, properties },
+};
+
+export const entitySchemas = {
+  subject: entitySchema(['type', 'id']),
+  action: actionSchema,
+  resource: entitySchema(['type', 'id']),
+  context: properties,
+} as const;
+
+export const entitiesSchema: JsonSchema = {
+  type: 'object',
+  required: ['subject', 'action', 'resource'],
+  properties: entitySchemas,
+};
+
+export const entitiesExample = {
+  subject: { type: 'user', id: 'alice' },
+  action: { name: 'read' },
+  resource: { type: 'record', id: 'record-1' },
+};
+
+export interface AskedFor {
+  readonly actionKey: string;
+  readonly payload: JsonObject;
+}
+
+/** Null where a property is given twice. */
+export function askedFor(entities: Entities, policies: Pick<ActivePolicies, 'shapeOf'>): AskedFor | null {
+  const { action, resource } = entities;
+  const isNamed = policies.shapeOf(action.name) !== null;
+  const actionKey = isNamed ? action.name : `${resource.type}.${action.name}`;
+  const shape = policies.shapeOf(actionKey);
+  const payload = shape === null ? {} : payloadOf(entities, shape);
+  return payload === null ? null : { actionKey, payload };
+}
+
+const entityNames = ['subject', 'resource', 'action', 'context'] as const;
+
+function payloadOf(entities: Entities, { fields }: Shape): JsonObject | null {
+  const declared = new Set(fields.map(({ name }) => name));
+  if (!entityNames.some((name) => declared.has(name))) return argumentsOf(entities, declared);
+  const asked: Readonly<Record<string, unknown>> = {
+    ...entities,
+    context: withoutProtocol(entities.context),
+  };
+  const given = entityNames.filter((name) => declared.has(name) && asked[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, asked[name]])) as JsonObject;
+}
+
+function argumentsOf({ resource, action }: Entities, declared: ReadonlySet<string>): JsonObject | null {
+  const entries = [
+    ...Object.entries(resource.properties ?? {}),
+    ...Object.entries(action.properties ?? {}),
+    ...(declared.has('id') ? [['id', resource.id] as const] : []),
+  ];
+  const payload = Object.fromEntries(entries);
+  return Object.keys(payload).length === entries.length ? payload : null;
+}
+
+/** Members of a context that speak of the protocol, or say why access is wanted. */
+const protocolMembers = [
+  'access_request',
+  'approval',
+  'business_justification',
+  'evaluated_at',
+  'evaluation_id',
+  'reason',
+  'supported_obligations',
+];
+
+function withoutProtocol(context: JsonObject | undefined): JsonObject | undefined {
+  if (context === undefined) return undefined;
+  const kept = Object.entries(context).filter(([name]) => !protocolMembers.includes(name));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** SHA-256, in hexadecimal, of all that is asked, whatever the policies read of it. */
+export function entitiesDigest({ subject, action, resource, context }: Entities): string {
+  const known = ({ type, id, properties = {} }: Entity) => ({ type, id, properties });
+  const { name, properties = {} } = action;
+  const asked = {
+    subject: known(subject),
+    action: { name, properties },
+    resource: known(resource),
+    context: withoutProtocol(context) ?? {},
+  };
+  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
+}

@@ -1,0 +1,236 @@
+// One question in the terms of AuthZEN into its decision: recorded, limited and counted as any other, except that it never
+// opens a wait. What people could grant is a denial that says how to ask them. INVARIANT: `decision` is true where the service
+// has granted just this and in no other case; an approval is used once, for the entities that it was given for.
+
+import type { FastifyRequest } from 'fastify';
+import type { JsonObject } from '../../../language/model/json.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { Receipts } from '../../receipts/issue-receipt.ts';
+import { hasAsked } from '../../requests/record/asked-by.ts';
+import { type Evaluation, requestableMs } from '../../requests/record/evaluation.ts';
+import { createRequestId } from '../../requests/record/id.ts';
+import { statusAt } from '../../requests/record/lifecycle.ts';
+import type { RequestView } from '../../requests/record/reply.ts';
+import { type RequestState, requestStateOf } from '../../requests/record/request-state.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Answer, AuthorizeCall, AuthorizeHandler } from '../calls/authorize-handler.ts';
+import { toProblem } from '../connection/error-replies.ts';
+import { ProblemError, problems } from '../contract/problem.ts';
+import { timeText } from '../contract/schemas.ts';
+import { askedFor, type Entities, entitiesDigest } from './entities.ts';
+
+export interface EvaluateDeps {
+  readonly authorizeHandler: AuthorizeHandler;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly keyedDigest: (sha256: string) => string;
+  readonly origin: string;
+}
+
+export interface Evaluated {
+  readonly decision: boolean;
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
+const stepUpClass = 'urn:writ:acr:step-up';
+
+/** Throws a ProblemError where the question cannot be asked. */
+export async function evaluateEntities(
+  deps: EvaluateDeps,
+  request: FastifyRequest,
+  entities: Entities,
+): Promise<Evaluated> {
+  const call = callOf(deps, request);
+  const approvalId = approvalIn(entities.context);
+  try {
+    if (approvalId !== null) return await reevaluate(deps, { call, entities, approvalId });
+    const answer = await decideEntities(deps, call, entities);
+    return await evaluatedOf(deps, entities, answer);
+  } catch (error) {
+    const problem = await recordRefused(deps, call, error);
+    if (problem.code !== 'stopped') throw problem;
+    return denied(problem.message, { reason: 'stopped', next_action: 'none' });
+  }
+}
+
+interface Asking {
+  readonly call: AuthorizeCall;
+  readonly entities: Entities;
+}
+
+export function decideEntities(
+  { authorizeHandler, policies, keyedDigest }: EvaluateDeps,
+  call: AuthorizeCall,
+  entities: Entities,
+  { deniedId = null, awaitedId }: { readonly deniedId?: string | null; readonly awaitedId?: string } = {},
+): Promise<Answer> {
+  const asked = askedFor(entities, policies.current());
+  if (asked === null) throw new ProblemError('invalid_body', 'resource and action have a property in common');
+  const body = Buffer.from(JSON.stringify({ action_key: asked.actionKey, payload: asked.payload }));
+  const evaluation: Evaluation = { entities: keyedDigest(entitiesDigest(entities)), deniedId };
+  const taking = awaitedId === undefined ? { isAttaching: false } : { isAttaching: true, awaitedId };
+  return authorizeHandler.decide(call, body, { evaluation, ...taking });
+}
+
+/** Each question has a record of its own; `Prefer` asks for nothing but a receipt. */
+export function callOf({ clock }: Pick<EvaluateDeps, 'clock'>, request: FastifyRequest): AuthorizeCall {
+  const { identity, headers, url, clientAddress, startedAtMs } = request;
+  if (identity === null) throw new Error('an evaluation is for agents');
+  const { 'idempotency-key': _, ...own } = headers;
+  return { identity, headers: own, url, id: createRequestId(clock()), clientAddress, startedAtMs };
+}
+
+/** Recorded as the same refusal of `POST /v1/authorize` is. */
+export async function recordRefused(
+  { authorizeHandler }: Pick<EvaluateDeps, 'authorizeHandler'>,
+  call: AuthorizeCall,
+  error: unknown,
+): Promise<ProblemError> {
+  const problem = toProblem(error instanceof Error ? error : new Error(String(error)));
+  if (problems[problem.code].status < 500) await authorizeHandler.refuse(problem, call, null);
+  return problem;
+}
+
+async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answer): Promise<Evaluated> {
+  const { view, input } = answer;
+  if (view.decision === 'ALLOW' && view.status === 'auto_approved') {
+    const receipt = await receiptOf(deps, answer);
+    const { request_id: evaluation_id, expires_at } = view;
+    const proof = receipt === null ? {} : { receipt };
+    return { decision: true, context: { evaluation_id, expires_at, ...proof } };
+  }
+  const history = await deps.store.requests.history(input.requestId);
+  const state = history === null ? null : requestStateOf(history);
+  if (state === null || state.decision.outcome === 'DENY') return deniedBy(view);
+  return requestable(deps, state, entities);
+}
+
+async function receiptOf({ receipts }: EvaluateDeps, { view, input }: Answer): Promise<string | null> {
+  if (typeof input.receiptFor !== 'string' || !receipts.isOn) return null;
+  const issued = await receipts.issue(view.request_id, input);
+  return issued.kind === 'issued' ? issued.receipt : null;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  undeclared_action: 'undeclared_action',
+  invalid_payload: 'invalid_payload',
+};
+
+function deniedBy({ request_id, matched_policy: policy, reason }: RequestView): Evaluated {
+  const what = { reason: reasons[policy] ?? 'policy_denied', policy, next_action: 'none' };
+  return denied(reason, { evaluation_id: request_id, ...what });
+}
+
+function denied(message: string, context: Readonly<Record<string, unknown>>): Evaluated {
+  return { decision: false, context: { message, ...context } };
+}
+
+/** People could grant it; the step-up is told as an obligation only to who knows obligations. */
+function requestable(
+  { origin }: EvaluateDeps,
+  { record, decision }: RequestState,
+  { context }: Entities,
+): Evaluated {
+  const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
+  const isStepUp = decision.outcome === 'REAUTH_REQUIRED';
+  const who = isStepUp ? "the agent's control owner" : groups.join(' and ');
+  const title = isStepUp ? `Step-up by ${who}` : `Approval by ${who}`;
+  const obligations = isStepUp && knowsStepUp(context) ? { obligations: [stepUpObligation] } : {};
+  return denied(decision.reason, {
+    evaluation_id: record.id,
+    evaluated_at: timeText(record.createdAtMs),
+    reason: isStepUp ? 'reauthentication_required' : 'approval_required',
+    policy: decision.matchedPolicy,
+    next_action: 'request',
+    access_request: {
+      endpoint: `${origin}/access/v1/requests`,
+      template: isStepUp ? 'reauth' : groups.join('+'),
+      expires_at: timeText(record.createdAtMs + requestableMs),
+      display: { title, description: decision.reason },
+    },
+    ...(isStepUp ? { acr_values: stepUpClass } : {}),
+    ...obligations,
+  });
+}
+
+const stepUpObligation = {
+  id: 'reauth',
+  type: 'step-up',
+  properties: { acr_value: stepUpClass, amr_values: ['pwd', 'otp'] },
+} as const;
+
+function knowsStepUp(context: JsonObject | undefined): boolean {
+  const known = context?.supported_obligations;
+  return Array.isArray(known) && known.includes('step-up');
+}
+
+/** Null where no approval is shown. */
+function approvalIn(context: JsonObject | undefined): string | null {
+  const approval = context?.approval;
+  if (approval === undefined) return null;
+  const { id } = Object(approval) as { readonly id?: unknown };
+  return typeof id === 'string' ? id : '';
+}
+
+/** With an approval: it is taken where it is for just this caller and these entities, and has not been used. */
+async function reevaluate(
+  deps: EvaluateDeps,
+  { call, entities, approvalId }: Asking & { readonly approvalId: string },
+): Promise<Evaluated> {
+  const { store, keyedDigest, clock } = deps;
+  const history = await store.requests.history(approvalId);
+  const state = history === null ? null : requestStateOf(history);
+  if (state === null || !hasAsked(call.identity, state.record) || state.record.evaluation?.deniedId == null)
+    return denied('no such approval is known', { reason: 'approval_unverifiable', next_action: 'none' });
+  if (state.record.evaluation.entities !== keyedDigest(entitiesDigest(entities)))
+    return denied('it was given for something else', { reason: 'out_of_scope', next_action: 'none' });
+  switch (statusAt(state, clock())) {
+    case 'pending':
+      return denied('people have not decided yet', {
+        reason: 'grant_pending',
+        next_action: 'retry',
+        retry_after: 5,
+      });
+    case 'auto_approved':
+      return await evaluatedOf(deps, entities, await decideEntities(deps, call, entities));
+    case 'approved':
+      return await taken(deps, { call, entities, approvalId });
+    case 'rejected':
+      return denied('it was refused', { reason: 'policy_denied', next_action: 'none' });
+    case 'consumed':
+    case 'expired':
+    case 'withdrawn':
+      return await askAgain(deps, { call, entities });
+  }
+}
+
+/** By the policies of now first: what they deny no approval grants, and what they allow needs none. */
+async function taken(
+  deps: EvaluateDeps,
+  { call, entities, approvalId }: Asking & { readonly approvalId: string },
+): Promise<Evaluated> {
+  const now = await evaluatedOf(deps, entities, await decideEntities(deps, call, entities));
+  if (now.context?.access_request === undefined) return now;
+  const again = { ...call, id: createRequestId(deps.clock()) };
+  const answer = await decideEntities(deps, again, entities, { awaitedId: approvalId });
+  const { view } = answer;
+  if (view.request_id !== approvalId || view.decision !== 'ALLOW') return expired(now);
+  const receipt = await receiptOf(deps, answer);
+  const { expires_at } = view;
+  const approval = { id: approvalId, approved_until: expires_at };
+  const proof = receipt === null ? {} : { receipt };
+  return { decision: true, context: { evaluation_id: approvalId, expires_at, approval, ...proof } };
+}
+
+/** An approval that is over: a new one can be asked for where people would be asked now. */
+async function askAgain(deps: EvaluateDeps, { call, entities }: Asking): Promise<Evaluated> {
+  return expired(await evaluatedOf(deps, entities, await decideEntities(deps, call, entities)));
+}
+
+function expired(now: Evaluated): Evaluated {
+  if (now.decision) return now;
+  const next_action = now.context?.access_request === undefined ? 'none' : 'request';
+  return { decision: false, context: { ...now.context, reason: 'approval_expired', next_action } };
+}
