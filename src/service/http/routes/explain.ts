@@ -6,7 +6,7 @@ import { objectSchema, textOrNull } from '../contract/schemas.ts';
 import { requestNotFound } from '../views/decided.ts';
 import { playgroundProblems, putQuestion, recordedFor } from '../views/playground.ts';
 import { viewDecisions } from '../views/request.ts';
-import type { PlaygroundDeps } from './playground.ts';
+import type { PlaygroundDeps } from './policies/playground.ts';
 import { requestId } from './requests/requests.ts';
 
 const ownPolicies = 'its own policies';

@@ -1,11 +1,11 @@
 // /v1/agents/{id}/keys and /signing: what an agent proves itself by. INVARIANT: a key or a secret is shown in the reply
 // that made it and never again.
 
-import * as registry from '../../agents/registry.ts';
-import { type AgentRow, type SigningMode, signingModes } from '../../store/contract/records.ts';
-import { conflict, notFound } from '../calls/refusals.ts';
-import { type Route, route } from '../calls/route.ts';
-import { listReply, objectSchema, text, timeText } from '../contract/schemas.ts';
+import * as registry from '../../../agents/registry.ts';
+import { type AgentRow, type SigningMode, signingModes } from '../../../store/contract/records.ts';
+import { conflict, notFound } from '../../calls/refusals.ts';
+import { type Route, route } from '../../calls/route.ts';
+import { listReply, objectSchema, text, timeText } from '../../contract/schemas.ts';
 import {
   agentExample,
   agentSchema,
@@ -14,8 +14,8 @@ import {
   shownAgent,
   shownKey,
   withKey,
-} from '../views/agent.ts';
-import { agentOf } from '../views/agent-filter.ts';
+} from '../../views/agent.ts';
+import { agentOf } from '../../views/agent-filter.ts';
 import { type AgentDeps, agentId, by, nowMs, revoked } from './agents.ts';
 
 export const graceSecondsMax = 30 * 24 * 60 * 60;

@@ -2,24 +2,24 @@
 // nothing but what whoever asks may see of requests anyway, also when the answer comes; nothing is recorded or granted.
 
 import { Readable } from 'node:stream';
-import { grantOf, type OperationName } from '../../people/operations.ts';
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { TextFile } from '../../playground/questions.ts';
-import type { PolicyHost } from '../../policies/policy-host.ts';
-import type { ReplayNews, Replays } from '../../replay/replays.ts';
-import type { Store } from '../../store/contract/store.ts';
-import { stillIn } from '../calls/identify-person.ts';
-import { notAllowed } from '../calls/refusals.ts';
-import { actorOf, type ManagedCall, type Route, route } from '../calls/route.ts';
-import { ProblemError, problemBody } from '../contract/problem.ts';
-import { isRefusal, playgroundProblems, refusalProblem } from '../views/playground.ts';
+import { grantOf, type OperationName } from '../../../people/operations.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { TextFile } from '../../../playground/questions.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { ReplayNews, Replays } from '../../../replay/replays.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { stillIn } from '../../calls/identify-person.ts';
+import { notAllowed } from '../../calls/refusals.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { ProblemError, problemBody } from '../../contract/problem.ts';
+import { isRefusal, playgroundProblems, refusalProblem } from '../../views/playground.ts';
 import {
   daysDefault,
   replayBodySchema,
   replayExamples,
   replayLineExample,
   replayLineSchema,
-} from '../views/replay.ts';
+} from '../../views/replay.ts';
 import { filesBodyMax, refusePaths } from './playground.ts';
 
 interface ReplayDeps {

@@ -1,22 +1,22 @@
 // /v1/agents: which agents may ask, and who is in charge of each. INVARIANT: an owner sees their own agents alone; to them
 // no others exist. A key is shown in the reply that made it and never again.
 
-import { riskTiers } from '../../../language/model/request.ts';
-import * as registry from '../../agents/registry.ts';
-import type { Directory } from '../../people/directory.ts';
-import type { OperationName } from '../../people/operations.ts';
-import { recordName } from '../../people/person.ts';
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { AgentRow, AgentStatus } from '../../store/contract/records.ts';
-import type { Store } from '../../store/contract/store.ts';
-import { conflict, invalidBody, notFound } from '../calls/refusals.ts';
-import { actorOf, type ManagedCall, type Route, route } from '../calls/route.ts';
-import type { JsonSchema } from '../contract/operation.ts';
-import { collect, pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
-import type { ProblemError } from '../contract/problem.ts';
-import { idParameter, objectSchema, text, textList } from '../contract/schemas.ts';
-import { agentExample, agentReply, agentSchema, rateSchema, shownAgent, withKey } from '../views/agent.ts';
-import { agentFilters, agentOf, isAgentOf, isAskedFor } from '../views/agent-filter.ts';
+import { riskTiers } from '../../../../language/model/request.ts';
+import * as registry from '../../../agents/registry.ts';
+import type { Directory } from '../../../people/directory.ts';
+import type { OperationName } from '../../../people/operations.ts';
+import { recordName } from '../../../people/person.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { AgentRow, AgentStatus } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import type { ProblemError } from '../../contract/problem.ts';
+import { idParameter, objectSchema, text, textList } from '../../contract/schemas.ts';
+import { agentExample, agentReply, agentSchema, rateSchema, shownAgent, withKey } from '../../views/agent.ts';
+import { agentFilters, agentOf, isAgentOf, isAskedFor } from '../../views/agent-filter.ts';
 
 export interface AgentDeps {
   readonly signInDeps: SignInDeps;

@@ -1,11 +1,11 @@
 // /v1/policies/hits: how often each rule of the set in force has taken part, and what shadow rules would have changed.
 
-import { outcomes } from '../../../language/model/decision.ts';
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { PolicyHost } from '../../policies/policy-host.ts';
-import type { RuleHit, Statistics } from '../../statistics/statistics.ts';
-import { type Route, route } from '../calls/route.ts';
-import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../contract/schemas.ts';
+import { outcomes } from '../../../../language/model/decision.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { RuleHit, Statistics } from '../../../statistics/statistics.ts';
+import { type Route, route } from '../../calls/route.ts';
+import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../../contract/schemas.ts';
 
 interface PolicyHitDeps {
   readonly signInDeps: SignInDeps;

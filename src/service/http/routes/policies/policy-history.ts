@@ -1,23 +1,23 @@
 // /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them decides otherwise
 // than another. INVARIANT: a set is compared by the texts that it was made from, never by those on the disk.
 
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { Playground } from '../../playground/playground.ts';
-import type { Activation, PolicyHistory } from '../../policies/policy-history.ts';
-import type { PolicyHost } from '../../policies/policy-host.ts';
-import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../policies/texts.ts';
-import { type Route, route } from '../calls/route.ts';
-import type { Parameter } from '../contract/operation.ts';
-import { ProblemError } from '../contract/problem.ts';
-import { timeText } from '../contract/schemas.ts';
-import { playgroundProblems, putQuestion } from '../views/playground.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Playground } from '../../../playground/playground.ts';
+import type { Activation, PolicyHistory } from '../../../policies/policy-history.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../policies/texts.ts';
+import { type Route, route } from '../../calls/route.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { timeText } from '../../contract/schemas.ts';
+import { playgroundProblems, putQuestion } from '../../views/playground.ts';
 import {
   activationExample,
   activationsSchema,
   type ChangedFile,
   compareSetsExample,
   compareSetsSchema,
-} from '../views/policy-history.ts';
+} from '../../views/policy-history.ts';
 
 interface HistoryDeps {
   readonly signInDeps: SignInDeps;

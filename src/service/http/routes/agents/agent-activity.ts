@@ -2,17 +2,17 @@
 // what is usual is told to those who may see the agent's requests, and to those who are asked to approve one like them.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { JsonObject } from '../../../language/model/json.ts';
-import { isControlOwner } from '../../agents/control-owner.ts';
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { GrantedRequest } from '../../store/contract/agent-activity.ts';
-import type { AgentRow } from '../../store/contract/records.ts';
-import type { Store } from '../../store/contract/store.ts';
-import type { RateLimit } from '../calls/rate-limit.ts';
-import { notFound } from '../calls/refusals.ts';
-import { actorOf, type ManagedCall, type Route, route } from '../calls/route.ts';
-import type { JsonSchema } from '../contract/operation.ts';
-import { ProblemError } from '../contract/problem.ts';
+import type { JsonObject } from '../../../../language/model/json.ts';
+import { isControlOwner } from '../../../agents/control-owner.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { GrantedRequest } from '../../../store/contract/agent-activity.ts';
+import type { AgentRow } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import type { RateLimit } from '../../calls/rate-limit.ts';
+import { notFound } from '../../calls/refusals.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { ProblemError } from '../../contract/problem.ts';
 import {
   idParameter,
   objectSchema,
@@ -20,11 +20,11 @@ import {
   timeOrNull,
   timeText,
   timeTextOrNull,
-} from '../contract/schemas.ts';
-import { agentExample } from '../views/agent.ts';
-import type { DaysOf } from '../views/agent-activity.ts';
-import { agentOf } from '../views/agent-filter.ts';
-import { commonMax, fieldsMax, profileFields } from '../views/payload-profile.ts';
+} from '../../contract/schemas.ts';
+import { agentExample } from '../../views/agent.ts';
+import type { DaysOf } from '../../views/agent-activity.ts';
+import { agentOf } from '../../views/agent-filter.ts';
+import { commonMax, fieldsMax, profileFields } from '../../views/payload-profile.ts';
 
 interface AgentActivityDeps {
   readonly signInDeps: SignInDeps;

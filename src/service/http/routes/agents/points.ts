@@ -1,16 +1,16 @@
 // /v1/points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in the reply that
 // made it and never again.
 
-import * as changes from '../../agents/points/change-point.ts';
-import { type EnforcementPoint, pointsIn } from '../../agents/points/point.ts';
-import { defaultGraceMs } from '../../agents/registry.ts';
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { AgentStatus } from '../../store/contract/records.ts';
-import type { Store } from '../../store/contract/store.ts';
-import { conflict, invalidBody, notFound } from '../calls/refusals.ts';
-import { type ManagedCall, type Route, route } from '../calls/route.ts';
-import { pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
-import type { ProblemError } from '../contract/problem.ts';
+import * as changes from '../../../agents/points/change-point.ts';
+import { type EnforcementPoint, pointsIn } from '../../../agents/points/point.ts';
+import { defaultGraceMs } from '../../../agents/registry.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { AgentStatus } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
+import { type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import type { ProblemError } from '../../contract/problem.ts';
 import {
   idParameter,
   listReply,
@@ -20,8 +20,8 @@ import {
   timeOrNull,
   timeText,
   timeTextOrNull,
-} from '../contract/schemas.ts';
-import { pointExample, pointReply, pointSchema, pointWithKey, shownPoint } from '../views/point.ts';
+} from '../../contract/schemas.ts';
+import { pointExample, pointReply, pointSchema, pointWithKey, shownPoint } from '../../views/point.ts';
 import { graceSecondsMax } from './agent-keys.ts';
 import { by } from './agents.ts';
 

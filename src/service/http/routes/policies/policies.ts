@@ -1,18 +1,18 @@
 // /v1/policies: which set is in force, what stands in the way of the next, what it says of itself, and the texts that
 // either was made from. INVARIANT: a text is served from what was read of the directory, never from the disk.
 
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { Playground } from '../../playground/playground.ts';
-import type { PolicyHost } from '../../policies/policy-host.ts';
-import { entriesOf, type SetTexts, textOfFile } from '../../policies/texts.ts';
-import { notFound } from '../calls/refusals.ts';
-import { type Route, route } from '../calls/route.ts';
-import type { Parameter } from '../contract/operation.ts';
-import { cursorOf, pageParameters, readPage } from '../contract/page.ts';
-import { ProblemError } from '../contract/problem.ts';
-import { objectSchema, text, textOrNull } from '../contract/schemas.ts';
-import { playgroundProblems, putQuestion } from '../views/playground.ts';
-import { policyReport, policyReportExample, policyReportSchema } from './health.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Playground } from '../../../playground/playground.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { entriesOf, type SetTexts, textOfFile } from '../../../policies/texts.ts';
+import { notFound } from '../../calls/refusals.ts';
+import { type Route, route } from '../../calls/route.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { objectSchema, text, textOrNull } from '../../contract/schemas.ts';
+import { playgroundProblems, putQuestion } from '../../views/playground.ts';
+import { policyReport, policyReportExample, policyReportSchema } from '../health.ts';
 
 interface PolicyDeps {
   readonly signInDeps: SignInDeps;

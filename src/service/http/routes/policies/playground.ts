@@ -2,20 +2,20 @@
 // which requests they would make something else. INVARIANT: nothing is recorded and nothing granted; a recorded request is
 // tried by those alone who may see it.
 
-import type { SignInDeps } from '../../people/sign-in.ts';
-import type { Playground } from '../../playground/playground.ts';
-import type { GivenRequest, PlaygroundAsk, TextFile } from '../../playground/questions.ts';
-import type { PolicyHost } from '../../policies/policy-host.ts';
-import type { Decisions } from '../../requests/decisions.ts';
-import { type ManagedCall, type Route, route } from '../calls/route.ts';
-import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Playground } from '../../../playground/playground.ts';
+import type { GivenRequest, PlaygroundAsk, TextFile } from '../../../playground/questions.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { ProblemError, type ProblemPlace } from '../../contract/problem.ts';
 import {
   compareBodySchema,
   compareExamples,
   compareReplyExample,
   compareReplySchema,
-} from '../views/comparison.ts';
-import { requestNotFound } from '../views/decided.ts';
+} from '../../views/comparison.ts';
+import { requestNotFound } from '../../views/decided.ts';
 import {
   playgroundProblems,
   putQuestion,
@@ -26,7 +26,7 @@ import {
   tryReplySchema,
   vocabularyExample,
   vocabularySchema,
-} from '../views/playground.ts';
+} from '../../views/playground.ts';
 
 export interface PlaygroundDeps {
   readonly signInDeps: SignInDeps;
