@@ -253,6 +253,7 @@ describe('looking a request up', () => {
       resolved: [],
       payload: { amount: 5, vendor: 'Staples' },
       agent: expect.objectContaining({ id: agent.id }),
+      point: null,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       approvals: [],
       requires: {

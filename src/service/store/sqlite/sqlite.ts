@@ -217,9 +217,9 @@ function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore
     },
     catchUp: async () => undefined,
     position: () => null,
-    spend(_places, work) {
+    async spend(_places, work) {
       const made = work();
-      return made === null ? Promise.resolve('nothing') : append(made.row, made.limits, made.entries);
+      return made === null ? 'nothing' : append(made.row, made.limits, made.entries);
     },
     note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
     async noteWhole(definition) {
