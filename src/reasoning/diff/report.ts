@@ -107,6 +107,8 @@ export interface DiffReport {
   /** Findings without a request, and actions of which not everything is proved to be found. */
   readonly undecided: number;
   readonly findings: readonly ReportedFinding[];
+  /** What changes of rules without a decision changing: told by the rules, and not proved. */
+  readonly remarks: readonly ReportedRemark[];
   /** What keeps the findings from being proved to be all, by action. */
   readonly limits: PolicyDiff['limits'];
   readonly actions: readonly string[];
@@ -124,7 +126,7 @@ export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'poin
   readonly points: { readonly old: number; readonly new: number } | null;
 }
 
-export function remarksBetween(sides: SetComparison['sides']): readonly ReportedRemark[] {
+function remarksBetween(sides: SetComparison['sides']): readonly ReportedRemark[] {
   return remarksOf(sides.before.set, sides.after.set).map(({ span, side, points, ...remark }) => ({
     ...remark,
     place: placeOf(sides[side], span),
@@ -149,6 +151,7 @@ export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffR
     reworded: count('reworded'),
     undecided: findings.length - decided.length + diff.limits.length,
     findings,
+    remarks: remarksBetween(sides),
     limits: diff.limits,
     actions: diff.actions,
     meters: diff.meters,

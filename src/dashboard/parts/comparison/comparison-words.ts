@@ -119,7 +119,7 @@ export interface ClosingLine {
 }
 
 export function closingLines(comparison: Comparison): readonly ClosingLine[] {
-  const { meters, limits, guarantees } = comparison;
+  const { meters, limits, guarantees, remarks } = comparison;
   const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
   return [
     ...meters.map((name) =>
@@ -130,6 +130,7 @@ export function closingLines(comparison: Comparison): readonly ClosingLine[] {
     ...limits.map(({ action, limits: own }) =>
       bad(`\`${action}\`: not proved to be all, ${own.map((one) => limitWords[one]).join('; ')}`),
     ),
+    ...remarks.map((remark) => good(remarkText(remark))),
     ...(limits.length > 0 ? [] : [good(proofText(comparison))]),
   ];
 }
@@ -140,6 +141,26 @@ const bad = (text: string): ClosingLine => ({ isGood: false, text });
 function many(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
+
+/** No decision changes by it. */
+function remarkText({ kind, change, rule, points }: Comparison['remarks'][number]): string {
+  switch (kind) {
+    case 'reason':
+      return `\`${rule}\` gives another reason`;
+    case 'shadow':
+      return `\`${rule}\` ${shadowWords[change]}`;
+    case 'risk':
+      return points === null
+        ? `\`${rule}\` adds its points of risk to other requests`
+        : `\`${rule}\` adds ${points.new} points of risk, not ${points.old}`;
+  }
+}
+
+const shadowWords = {
+  new: 'is new in shadow',
+  gone: 'is gone from shadow',
+  changed: 'changes in shadow',
+} as const satisfies Readonly<Record<Comparison['remarks'][number]['change'], string>>;
 
 function guaranteeLine({ name, text, old, new: now }: Comparison['guarantees'][number]): ClosingLine {
   const became = becameText(old, now);

@@ -42,10 +42,12 @@ const decidedSchema = objectSchema({
   ),
 });
 
+const placeSchema = orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } }));
+
 const causeSchema = objectSchema({
   rule: { ...textOrNull, description: 'Null where the action itself, or its payload, is the cause.' },
   change: { type: 'string', enum: ['changed', 'new', 'gone', 'renamed'] },
-  place: orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } })),
+  place: placeSchema,
   side: { type: 'string', enum: ['old', 'new'] },
   reads: { ...words, description: 'What the rule reads and that says something else.' },
 });
@@ -107,6 +109,15 @@ export const limitsSchema: JsonSchema = {
   description: 'What keeps the findings from being proved to be all; without any, nothing else changes.',
 };
 
+const remarkSchema = objectSchema({
+  kind: { type: 'string', enum: ['reason', 'risk', 'shadow'] },
+  change: { type: 'string', enum: ['new', 'gone', 'changed'] },
+  rule: word,
+  place: placeSchema,
+  side: { type: 'string', enum: ['old', 'new'] },
+  points: orNull(objectSchema({ old: { type: 'number' }, new: { type: 'number' } })),
+});
+
 export const comparisonSchema = objectSchema({
   old: sideSchema,
   new: sideSchema,
@@ -115,6 +126,10 @@ export const comparisonSchema = objectSchema({
   reworded: count,
   undecided: count,
   findings: { ...arrayOf(findingSchema), description: 'The loosest first.' },
+  remarks: {
+    ...arrayOf(remarkSchema),
+    description: 'What changes of rules without a decision changing; told by the rules, not proved.',
+  },
   limits: limitsSchema,
   actions: words,
   meters: { ...words, description: 'Meters of both sides that say something else.' },
@@ -200,6 +215,7 @@ export const compareReplyExample = {
         log: null,
       },
     ],
+    remarks: [],
     limits: [],
     actions: ['payment.create'],
     meters: [],

@@ -5,13 +5,7 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
-import {
-  type DiffReport,
-  guaranteeChanges,
-  type ReportedRemark,
-  remarksBetween,
-  reportOf,
-} from '../../../reasoning/diff/report.ts';
+import { type DiffReport, guaranteeChanges, reportOf } from '../../../reasoning/diff/report.ts';
 import type { Tallied } from '../../../reasoning/replay/tally.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
@@ -96,7 +90,7 @@ async function diff(
   const guarantees = guaranteeChanges(sides);
   const finish = (log: Tallied | null): ExitCode => {
     const report = reportOf({ sides, diff: compared, guarantees, log });
-    show({ ...report, remarks: remarksBetween(sides) }, options, asked.new.path);
+    show(report, options, asked.new.path);
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
   if (options.log === undefined) return finish(null);
@@ -117,9 +111,7 @@ function namedLog(path: string): { readonly file: string | null; readonly data: 
   return { file: isFolder ? null : path, data: path };
 }
 
-type ShownReport = DiffReport & { readonly remarks: readonly ReportedRemark[] };
-
-function show(report: ShownReport, { format, json }: Options, path: string): void {
+function show(report: DiffReport, { format, json }: Options, path: string): void {
   const lines = remarkLines(report.remarks);
   const texts = {
     text: () => diffToText(report) + lines.map((line) => `${line}\n`).join(''),

@@ -12,7 +12,7 @@ import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text, textOrNull } from '../../contract/schemas.ts';
 import { playgroundProblems, putQuestion } from '../../views/playground.ts';
-import { policyReport, policyReportExample, policyReportSchema } from '../health.ts';
+import { policyReport, policyReportExample, policyReportSchema } from '../../views/policy-report.ts';
 
 interface PolicyDeps {
   readonly signInDeps: SignInDeps;

@@ -1,13 +1,13 @@
 // /v1/requests/{id}/explain: the rule behind a decision, as it stands in its file, and the smallest change that would
 // have made it another. INVARIANT: a request that is not for whoever asks and none at all look the same.
 
-import { type Route, route } from '../calls/route.ts';
-import { objectSchema, textOrNull } from '../contract/schemas.ts';
-import { requestNotFound } from '../views/decided.ts';
-import { playgroundProblems, putQuestion, recordedFor } from '../views/playground.ts';
-import { viewDecisions } from '../views/request.ts';
-import type { PlaygroundDeps } from './policies/playground.ts';
-import { requestId } from './requests/requests.ts';
+import { type Route, route } from '../../calls/route.ts';
+import { objectSchema, textOrNull } from '../../contract/schemas.ts';
+import { requestNotFound } from '../../views/decided.ts';
+import { playgroundProblems, putQuestion, recordedFor } from '../../views/playground.ts';
+import { viewDecisions } from '../../views/request.ts';
+import { requestId } from '../requests/requests.ts';
+import type { PlaygroundDeps } from './playground.ts';
 
 const ownPolicies = 'its own policies';
 const policiesOfNow = 'the policies of now';

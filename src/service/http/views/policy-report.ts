@@ -1,0 +1,89 @@
+// How the policies stand, as `/readyz` and the management API tell it: with the diagnostics of a set that did not take over,
+// and without any path of this machine.
+
+import type { PolicyState } from '../../policies/policy-host.ts';
+
+/** Stale policies do not make the service unready: the last good set decides. */
+export function policyReport(state: PolicyState) {
+  const { status, directory, digest, commit, loadedAt, actions, rules, failure } = state;
+  return {
+    status,
+    digest,
+    commit,
+    loaded_at: loadedAt,
+    actions,
+    rules,
+    failure: failure === null ? null : failureReport(failure, directory),
+  };
+}
+
+function failureReport(
+  { at, cause, summary, diagnostics }: NonNullable<PolicyState['failure']>,
+  directory: string,
+) {
+  // What concerns the whole directory names it, for people at a terminal.
+  const shown = diagnostics.map((one) => ({ ...one, message: one.message.replaceAll(directory, '.') }));
+  return { at, cause, message: summary, diagnostics: shown };
+}
+
+const positionSchema = {
+  type: ['object', 'null'],
+  description: 'From 1, the column in code points; null where the file has no text.',
+  required: ['line', 'column'],
+  properties: { line: { type: 'integer' }, column: { type: 'integer' } },
+} as const;
+
+const diagnosticSchema = {
+  type: 'object',
+  additionalProperties: true,
+  required: ['code', 'severity', 'message', 'file', 'start', 'end', 'help'],
+  properties: {
+    code: { type: 'string' },
+    severity: { type: 'string', enum: ['error', 'warning'] },
+    message: { type: 'string' },
+    file: { type: 'string', description: 'Relative to the policy directory; empty for all of it.' },
+    start: positionSchema,
+    end: { ...positionSchema, description: 'One past the last character.' },
+    help: { type: ['string', 'null'] },
+  },
+} as const;
+
+/** How the policies stand; the management API shows the same. */
+export const policyReportSchema = {
+  type: 'object',
+  required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'failure'],
+  properties: {
+    status: { type: 'string', enum: ['current', 'stale'] },
+    digest: { type: 'string' },
+    commit: { type: ['string', 'null'] },
+    loaded_at: { type: 'string', format: 'date-time' },
+    actions: { type: 'integer' },
+    rules: { type: 'integer' },
+    failure: {
+      type: ['object', 'null'],
+      description: 'Why what stands in the policy directory did not take over.',
+      required: ['at', 'cause', 'message', 'diagnostics'],
+      properties: {
+        at: { type: 'string', format: 'date-time' },
+        cause: {
+          type: 'string',
+          enum: ['policies', 'unsettled', 'compiler'],
+          description:
+            'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started.',
+        },
+        message: { type: 'string' },
+        diagnostics: { type: 'array', description: 'The first hundred.', items: diagnosticSchema },
+      },
+    },
+  },
+} as const;
+
+export const policyReportExample = {
+  status: 'current',
+  digest: '9f86d081884c7d65',
+  commit: null,
+  loaded_at: '2026-05-19T12:00:00.000Z',
+  actions: 4,
+  rules: 5,
+  failure: null,
+} as const;
