@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerHook, type HookAnswer } from '../../src/tools/cli/hook/answer-hook.ts';
 import { type DialectName, dialectNames, dialects } from '../../src/tools/cli/hook/dialects.ts';
-import { shareService, temporaryDirectory } from '../http/service.ts';
+import { shareService, temporaryDirectory, wrongKey } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
 import { writ } from './writ.ts';
 
@@ -130,7 +130,7 @@ describe.each(dialectNames)('%s', (name) => {
       fakeService((reply) => reply.destroy()),
     ]);
     const never = new Readable({ read: () => undefined });
-    const key = `${shared().apiKey.slice(0, -1)}0`;
+    const key = wrongKey(shared().apiKey);
     const answers = await Promise.all([
       ...inputs.map((input) => answer(name, { input })),
       ...urls.map((url) => answer(name, { url })),

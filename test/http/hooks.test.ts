@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, test, vi } from 'vitest';
 import { type Client, firstAdmin, personWith, signedIn } from './person-client.ts';
-import { type Service, shareService } from './service.ts';
+import { type Service, shareService, wrongKey } from './service.ts';
 import { codeOf, give, usePolicies } from './written-policies.ts';
 
 const shared = shareService({ openRequestsMax: 3 });
@@ -135,7 +135,7 @@ test('what fails is a `deny`, and what is not for a hook an error', async () => 
     expect.stringContaining('stopped'),
   ]);
   await admin.send(`/v1/switches/${made.id}/off`, { method: 'POST', body: { reason: 'over' } });
-  expect((await hook('ls', { key: `${service.apiKey.slice(0, -1)}0` })).status).toBe(401);
+  expect((await hook('ls', { key: wrongKey(service.apiKey) })).status).toBe(401);
   expect((await hook('ls', { event: { hook_event_name: 'Stop' } })).status).toBe(400);
   expect((await hook('ls', { event: { session_id: '' } })).status).toBe(400);
   expect((await hook('ls', { query: '?wait=soon' })).word).toBe('deny');

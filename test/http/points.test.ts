@@ -5,7 +5,15 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { addAgent, rotateKey, setSigning } from '../../src/service/agents/registry.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { type Client, firstAdmin, personWith, send, signedIn } from './person-client.ts';
-import { authorize, policyText, problemOf, recordOf, type Service, shareService } from './service.ts';
+import {
+  authorize,
+  policyText,
+  problemOf,
+  recordOf,
+  type Service,
+  shareService,
+  wrongKey,
+} from './service.ts';
 import { codeOf, give, usePolicies, type View } from './written-policies.ts';
 
 const shared = shareService({ openRequestsMax: 1_000 });
@@ -164,7 +172,7 @@ describe('keys', () => {
 
   test('a wrong key and no such key read the same; a wrong prefix is no key', async () => {
     const point = await register();
-    const codes = [`${point.key.slice(0, -1)}0`, `writ_${point.key.slice('writpep_'.length)}`, 'writpep_x'];
+    const codes = [wrongKey(point.key), `writ_${point.key.slice('writpep_'.length)}`, 'writpep_x'];
     for (const key of codes) expect(await codeIn(ask(key))).toBe('invalid_api_key');
     // A key of an agent under the other prefix has a wrong checksum.
     expect(await codeIn(ask(service.apiKey.replace('writ_', 'writpep_')))).toBe('invalid_api_key');

@@ -222,3 +222,8 @@ export function exchange(port: number, bytes: string, { isEnded = false } = {}):
     socket.on('error', reject);
   });
 }
+
+/** A key that differs from this one in its last character. */
+export function wrongKey(key: string): string {
+  return `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+}

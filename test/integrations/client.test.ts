@@ -12,7 +12,7 @@ import {
 } from '../../integrations/typescript/client.ts';
 import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
-import { type Service, startService } from '../http/service.ts';
+import { type Service, startService, wrongKey } from '../http/service.ts';
 import { give, look } from '../http/written-policies.ts';
 import { everything } from '../store/rows.ts';
 
@@ -57,7 +57,7 @@ describe('with the service', () => {
       'not permitted by demo: the demo says demo.deny',
     );
     await expect(writ.guard(tool, { action: 'demo.undeclared' })({ n: 1 })).rejects.toThrow(DeniedError);
-    const wrong = clientOf(service, { key: `${service.apiKey.slice(0, -1)}0` });
+    const wrong = clientOf(service, { key: wrongKey(service.apiKey) });
     expect(await wrong.authorize('demo.allow', {})).toMatchObject({
       kind: 'denied',
       policy: 'invalid_api_key',
