@@ -23,6 +23,8 @@ export type ServerPlace =
 export interface ProxySettings extends GateSettings {
   /** The address of the service. */
   readonly service: string;
+  /** With the key of an enforcement point as the proxy's own: the agent that it asks for; null with an agent's key. */
+  readonly agent: string | null;
   /** Null: each conversation is a session of its own. */
   readonly session: string | null;
   readonly areReceiptsSent: boolean;
@@ -31,7 +33,7 @@ export interface ProxySettings extends GateSettings {
 
 export interface StdioProxy {
   readonly settings: ProxySettings;
-  /** Of the agent. */
+  /** Of the agent, or of an enforcement point. */
   readonly key: string;
   readonly input: Readable;
   readonly output: Writable;
@@ -40,7 +42,10 @@ export interface StdioProxy {
 
 export function runStdioProxy({ settings, key, input, output, onEnd }: StdioProxy): void {
   const parts = { settings, gate: createGate(settings), open: openServer(settings.server, settings.warn) };
-  const [authority, catalogue] = [authorityOf(settings, key), createCatalogue(settings)];
+  const [authority, catalogue] = [
+    authorityOf(settings, { key, agent: settings.agent }),
+    createCatalogue(settings),
+  ];
   serveStdio({
     input,
     output,
@@ -66,7 +71,9 @@ export function createHttpProxy({ settings, ...front }: HttpProxy): Server {
     ...front,
     gate,
     warn: settings.warn,
-    authorityOf: (key) => authorityOf(settings, key),
+    // Clients with keys of their own ask for themselves.
+    authorityOf: (key) =>
+      authorityOf(settings, { key, agent: key === front.sharedKey ? settings.agent : null }),
     openConversation: (options) =>
       converse({ settings, gate, open: options.era === 'sessions' ? open : forAll }, options),
   });
@@ -115,10 +122,15 @@ function converse({ settings, gate, open }: ConverseParts, options: ConverseOpti
   return conversation;
 }
 
-function authorityOf(settings: ProxySettings, key: string): Authority {
+interface AskedWith {
+  readonly key: string;
+  readonly agent: string | null;
+}
+
+function authorityOf(settings: ProxySettings, { key, agent }: AskedWith): Authority {
   return createServiceAuthority({
     url: settings.service,
-    credential: { key },
+    credential: { key, ...(agent === null ? {} : { agent }) },
     session: settings.session ?? `mcp-${randomUUID()}`,
     receiptsFor: settings.areReceiptsSent ? settings.as : null,
   });

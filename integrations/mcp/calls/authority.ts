@@ -11,7 +11,10 @@ import type { JsonObject } from '../protocol/messages.ts';
 
 /** How an agent proves who it is. */
 export interface Credential {
+  /** Of the agent, or of an enforcement point. */
   readonly key: string;
+  /** With the key of an enforcement point: the agent that it asks for, by name or id. */
+  readonly agent?: string;
   /** Where the agent signs its requests. */
   readonly signingSecret?: string;
 }

@@ -4,6 +4,7 @@
 import { createServer } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReceiptCheck, requireReceipt } from '../../../integrations/typescript/receipt.ts';
+import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { shareService } from '../../http/service.ts';
 import { usePolicies } from '../../http/written-policies.ts';
 import { everything } from '../../store/rows.ts';
@@ -57,6 +58,25 @@ async function opened() {
 }
 
 const call = (name: string, args: object) => ({ name, arguments: args });
+
+test('an enforcement point asks for the agent that it is told, and for no other', async () => {
+  const { store, agent } = service();
+  const by = { documents: store.documents, who: 'test', nowMs: Date.now() };
+  const made = await addPoint(by, { name: 'gateway', agents: [agent.id] });
+  if (made.kind !== 'made') throw new Error('the point could not be added');
+  await usePolicies(service(), policies);
+  const server = countingServer(...tools);
+  for (const [name, count] of [
+    [agent.name, 1],
+    ['somebody-else', 1],
+    [null, 1],
+  ] as const) {
+    const wire = openWire(proxySettings(service(), server, { agent: name }), made.apiKey);
+    await initialize(wire);
+    await wire.ask('tools/call', call('write', { path: '/workspace/a' }));
+    expect([name, server.calls().length]).toEqual([name, count]);
+  }
+});
 
 describe('a call', () => {
   test('reaches the server with what was decided, once, and its grant is over', async () => {

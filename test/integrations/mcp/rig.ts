@@ -62,6 +62,7 @@ export function proxySettings(
     prefix: '',
     isCoaz: false,
     service: url,
+    agent: null,
     session: null,
     areReceiptsSent: false,
     ...settings,

@@ -13,6 +13,7 @@ export interface ProxyOptions extends ServerOptions {
   readonly keyFile?: string;
   readonly lock?: string;
   readonly hold: string;
+  readonly agent?: string;
   readonly session?: string;
   readonly receipts?: boolean;
   readonly prefix: string;
@@ -44,6 +45,7 @@ function settingsOf(command: readonly string[], options: ProxyOptions): ProxySet
     prefix: prefixOf(options),
     isCoaz: options.coaz === true,
     service: serviceAddress(options.service === undefined ? {} : { url: options.service }),
+    agent: options.agent ?? process.env.WRIT_AGENT ?? null,
     session: options.session ?? null,
     areReceiptsSent: options.receipts === true,
     server: serverPlace(command, options),
@@ -66,7 +68,7 @@ function prefixOf({ prefix }: ProxyOptions): string {
 function keyOf({ keyFile }: ProxyOptions): string {
   const key = keyFile === undefined ? process.env.WRIT_API_KEY : keyIn(keyFile);
   if (key === undefined || key === '')
-    throw new UsageError('name the key of the agent: WRIT_API_KEY or --key-file');
+    throw new UsageError('name the key of the agent or of an enforcement point: WRIT_API_KEY or --key-file');
   return key;
 }
 

@@ -10,6 +10,7 @@ import { replaceFile } from '../output/replace-file.ts';
 export interface WrapOptions {
   readonly service?: string;
   readonly keyFile: string;
+  readonly agent?: string;
   readonly lock?: string;
   readonly dryRun?: boolean;
 }
@@ -86,8 +87,9 @@ function wrapEntry(name: string, entry: JsonObject, options: WrapOptions): JsonO
   };
 }
 
-function chosen({ service, lock }: WrapOptions): readonly string[] {
+function chosen({ agent, service, lock }: WrapOptions): readonly string[] {
   return [
+    ...(agent === undefined ? [] : ['--agent', agent]),
     ...(service === undefined ? [] : ['--service', service]),
     ...(lock === undefined ? [] : ['--lock', resolve(lock)]),
   ];
