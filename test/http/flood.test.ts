@@ -167,7 +167,8 @@ async function floodAndMeasure(who: string, requests: readonly string[], connect
   printed.push(`| ${[who, requests.length, flood.reopened(), ...figures].join(' | ')} |`);
   // Nothing grows with what is sent.
   expect(last).toBeLessThan(middle * 1.25 + 30);
-  expect(most).toBeLessThan(2.5 * heapMegabytes);
+  // Threads have heaps of their own: the writer's, the compiler's, the playground's, and those of two replays.
+  expect(most).toBeLessThan(3 * heapMegabytes);
 }
 
 async function msUntilServed(port: number): Promise<number> {
