@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { openServer } from '../integrations/mcp/proxy.ts';
 import { declareTools } from '../integrations/mcp/review/declarations.ts';
 import { readServer } from '../integrations/mcp/review/live-server.ts';
+import { addressIn } from './address-in.ts';
 
 const suite = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const revisions = ['2025-11-25', '2026-07-28'];
@@ -34,14 +34,6 @@ async function grantAll(): Promise<void> {
   const policy = `policy all on ${keys.join(', ')} { allow each when agent.name != "nobody" }`;
   mkdirSync(join(folder, 'policies'));
   writeFileSync(join(folder, 'policies', 'all.policy'), `${text}\n${declared}\n${policy}\n`);
-}
-
-async function addressIn(log: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: log })) {
-    const found = /http:\/\/[\w.:/]+/.exec(line)?.[0];
-    if (found !== undefined) return found;
-  }
-  throw new Error('it did not start');
 }
 
 /** Scenario → whether it passed. */

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { addressIn } from './address-in.ts';
 
 const calls = Number(process.argv[2] ?? 10_000);
 const example = join(import.meta.dirname, '../examples/mcp');
@@ -47,14 +48,6 @@ function open(command: readonly string[]): Side {
     return performance.now() - begun;
   };
   return { child, call };
-}
-
-async function addressIn(log: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: log })) {
-    const address = /http:\/\/[\w.:]+/.exec(line)?.[0];
-    if (address !== undefined) return address;
-  }
-  throw new Error('the service did not start');
 }
 
 /** What a decision costs whoever asks. */

@@ -2,7 +2,7 @@
 // decision that can be read.
 
 import { createServer, type ServerResponse } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { listening } from '../http/listening.ts';
 
 export type Fault = (response: ServerResponse) => void;
 
@@ -85,15 +85,8 @@ export async function brokenService(first: Fault): Promise<BrokenService> {
     request.resume();
     request.on('end', () => (request.url === '/v1/authorize' ? now(response) : says(grant)(response)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('it listens');
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: await listening(server),
     become(next) {
       now = next;
     },

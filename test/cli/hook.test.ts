@@ -3,12 +3,12 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answerHook, type HookAnswer } from '../../src/tools/cli/hook/answer-hook.ts';
 import { type DialectName, dialectNames, dialects } from '../../src/tools/cli/hook/dialects.ts';
+import { listening } from '../http/listening.ts';
 import { shareService, temporaryDirectory, wrongKey } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
 import { writ } from './writ.ts';
@@ -152,13 +152,7 @@ describe.each(dialectNames)('%s', (name) => {
 
 /** Answers every request in the same way. */
 async function fakeService(answerWith: (reply: ServerResponse) => void): Promise<string> {
-  const server = createServer((_request, reply) => answerWith(reply));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return await listening(createServer((_request, reply) => answerWith(reply)));
 }
 
 test('a run of Claude Code is put off where that is asked for, and nowhere else', async () => {

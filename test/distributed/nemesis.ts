@@ -3,6 +3,7 @@
 
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../src/language/value/random.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import type { PostgresServer } from '../store/postgres-server.ts';
@@ -72,7 +73,7 @@ export async function run(options: RunOptions): Promise<History> {
   const told: Told[] = [];
   const stops: Stop[] = [];
   const faults = new Map<string, number>();
-  const random = createRandom(options.seed);
+  const { next: random } = createRandom(options.seed);
   const world: World = { ...options, told, stops, faults, random, agents: [], session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: clientCount }, (_, at) => client(world, at));
@@ -326,15 +327,4 @@ async function nemesis(world: World): Promise<void> {
         break;
     }
   }
-}
-
-/** The same numbers for the same seed (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

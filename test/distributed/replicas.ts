@@ -2,10 +2,10 @@
 // them: they are killed, stopped for a while, and cut off from the server.
 
 import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Service, startService, temporary } from '../acceptance/service.ts';
+import { openWire, type Wire } from '../store/cut-wire.ts';
 import type { PostgresServer, TestDatabase } from '../store/postgres-server.ts';
 
 export interface Replica {
@@ -14,14 +14,6 @@ export interface Replica {
   service: Service | null;
   readonly wire: Wire;
   readonly policies: string;
-}
-
-export interface Wire {
-  readonly url: string;
-  /** What is sent from now on goes nowhere, and no answer comes. */
-  cut(): void;
-  mend(): void;
-  close(): void;
 }
 
 export interface Replicas {
@@ -75,47 +67,6 @@ export async function startReplicas(
         await service?.end('SIGKILL');
         wire.close();
       }
-    },
-  };
-}
-
-/** A way to the server that can be cut. */
-async function openWire(server: PostgresServer, { name }: TestDatabase): Promise<Wire> {
-  let isCut = false;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((socket) => {
-    const onward = connect(join(server.socket, '.s.PGSQL.5432'));
-    for (const [from, to] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (bytes) => isCut || to.write(bytes));
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        if (!isCut) to.destroy();
-      });
-    }
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const address = proxy.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const breakAll = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    url: `postgres://writ@127.0.0.1:${port}/${name}`,
-    cut: () => {
-      isCut = true;
-    },
-    mend: () => {
-      breakAll();
-      isCut = false;
-    },
-    close: () => {
-      breakAll();
-      proxy.close();
     },
   };
 }

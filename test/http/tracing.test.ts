@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openTracing, type Tracing } from '../../src/service/http/telemetry/tracing.ts';
+import { listening } from './listening.ts';
 import { allowBody, authorize, startService } from './service.ts';
 
 // Generous: other work may share the machine.
@@ -43,14 +44,7 @@ async function startCollector({ isSilent = false } = {}): Promise<Collector> {
       if (!isSilent) response.setHeader('content-type', 'application/json').end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { endpoint: `http://127.0.0.1:${port}/`, received };
+  return { endpoint: `${await listening(server)}/`, received };
 }
 
 function spansOf({ received }: Collector): readonly SpanSent[] {

@@ -2,7 +2,7 @@
 // under nothing else, and an approval serves one run.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type Connection,
   connect,
@@ -11,6 +11,7 @@ import {
   WaitingError,
 } from '../../integrations/typescript/client.ts';
 import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
+import { listening } from '../http/listening.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
 import { type Service, startService, wrongKey } from '../http/service.ts';
 import { give, look } from '../http/written-policies.ts';
@@ -160,14 +161,7 @@ async function broken(...answers: readonly Answer[]) {
     request.resume();
     request.on('end', () => answers[Math.min(keys.length, answers.length) - 1]?.(request, response));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('it listens');
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = await listening(server);
   return { url, keys, writ: connect({ url, key: 'writ_x', wait: 0, timeout: 300 }) };
 }
 

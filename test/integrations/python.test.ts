@@ -3,10 +3,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
 import { setSigning } from '../../src/service/agents/registry.ts';
 import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
+import { listening } from '../http/listening.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
 import { type Service, startService } from '../http/service.ts';
 import { give } from '../http/written-policies.ts';
@@ -164,15 +165,9 @@ test.skipIf(!isThere)('with a service that breaks, nothing runs', async () => {
     const status = name === 'error' ? 500 : name === 'moved' ? 307 : 200;
     response.writeHead(status, name === 'moved' ? { location: '/good/v1/authorize' } : {}).end(answers[name]);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = await listening(server);
   const [results, runs] = await inPython(
-    { names: Object.keys(answers), url: `http://127.0.0.1:${port}/` },
+    { names: Object.keys(answers), url: `${url}/` },
     "call = lambda name: writ.Writ(given['url'] + name, 'writ_x', wait=0, timeout=0.2).guard('a.b')(tool)(n=1)",
     "results = {name: outcome(lambda: call(name))[0] for name in given['names']}",
     "results['nobody'] = outcome(lambda: writ.Writ('http://127.0.0.1:9', 'x').guard('a.b')(tool)(n=1))[0]",

@@ -21,6 +21,7 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
 import { inForceOf } from './metered.ts';
+import { createOrder } from './order.ts';
 import { walkRecord } from './record-order.ts';
 
 const policies = `
@@ -38,16 +39,6 @@ policy pay on pay.* {
 
 const actions = ['pay.free', 'pay.small', 'pay.large', 'pay.guarded'] as const;
 const steadyMs = () => performance.now();
-
-/** The same numbers for the same seed. */
-function createRandom(seed: number) {
-  let state = seed;
-  const below = (end: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * end);
-  };
-  return { below, pick: <T>(of: readonly T[]): T => of[below(of.length)]! };
-}
 
 interface World {
   readonly store: Store;
@@ -104,7 +95,7 @@ test.each([1, 2, 3])(
   'law: no grant stands behind a record that forbids it, seed %i',
   { timeout: 240_000 },
   async (seed) => {
-    const { below, pick } = createRandom(seed);
+    const { below, pick } = createOrder(seed);
     const world = await start();
     const { store, other, directory, people, admin, agents } = world;
     const there = createDirectory(other.documents, Date.now);

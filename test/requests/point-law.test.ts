@@ -22,6 +22,7 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
 import { inForceOf } from './metered.ts';
+import { createOrder } from './order.ts';
 
 const policies = `
 action pay.small, pay.large { amount: number }
@@ -30,16 +31,6 @@ policy pay on pay.* {
   allow trusted for 10m when agent.risk_tier == "low"
 }
 `;
-
-/** The same numbers for the same seed. */
-function createRandom(seed: number) {
-  let state = seed;
-  const below = (end: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * end);
-  };
-  return { below, pick: <T>(of: readonly T[]): T => of[below(of.length)]! };
-}
 
 interface World {
   readonly store: Store;
@@ -76,7 +67,7 @@ async function start(): Promise<World> {
 test.each([1, 2])(
   'law: no grant by a point stands behind a record that forbids it, seed %i',
   async (seed) => {
-    const { below, pick } = createRandom(seed);
+    const { below, pick } = createOrder(seed);
     const { store, other, agents, points, keys } = await start();
     const inForce = inForceOf(policies);
     const directory = createDirectory(store.documents, Date.now);

@@ -2,13 +2,13 @@
 // real, and nothing is stored that was not told, nothing told that is not stored.
 
 import { existsSync } from 'node:fs';
-import { connect, createServer as listen, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { AppendResult, Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { openWire, type Wire } from './cut-wire.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
 import { agentRow, keyRow, requestRow } from './rows.ts';
 
@@ -106,59 +106,16 @@ test('without a server nothing is stored, and the store says within a second tha
   console.info(`said after ${saidAfterMs.toFixed(0)} ms`);
 });
 
-interface Proxy {
-  readonly database: TestDatabase;
-  /** What is sent from now on goes nowhere, and no answer comes: nobody is told. */
-  swallow(): void;
-  /** Connections break, and new ones go through. */
-  heal(): void;
-}
-
-/** Stands between a store and its server. */
-async function proxied(database: TestDatabase): Promise<Proxy> {
-  let isSwallowing = false;
-  const sockets = new Set<Socket>();
-  const proxy: Server = listen((socket) => {
-    const onward = connect(join(server.socket, '.s.PGSQL.5432'));
-    for (const [from, to] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (bytes) => {
-        if (!isSwallowing) to.write(bytes);
-      });
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        if (!isSwallowing) to.destroy();
-      });
-    }
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const address = proxy.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const breakAll = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  onTestFinished(() => {
-    breakAll();
-    proxy.close();
-  });
-  return {
-    database: { ...database, url: `postgres://writ@127.0.0.1:${port}/${database.name}` },
-    swallow: () => {
-      isSwallowing = true;
-    },
-    heal: () => {
-      breakAll();
-      isSwallowing = false;
-    },
-  };
+/** A way to a new database that is closed when the test has finished. */
+async function wired(): Promise<{ readonly database: TestDatabase; readonly wire: Wire }> {
+  const database = await server.createDatabase();
+  const wire = await openWire(server, database);
+  onTestFinished(() => wire.close());
+  return { database: { ...database, url: wire.url }, wire };
 }
 
 test('a network that swallows all: what was on its way is uncertain, the rest is refused, and it heals', async () => {
-  const { database, swallow, heal } = await proxied(await server.createDatabase());
+  const { database, wire } = await wired();
   const store = await openStore(database);
   onTestFinished(() => store.close());
   await store.serve();
@@ -170,10 +127,10 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
     store,
     (async () => {
       await sleep(300);
-      swallow();
+      wire.cut();
       await expect.poll(() => store.isWritable(), { interval: 5, timeout: 10_000 }).toBe(false);
       await expect.poll(() => doubts, { timeout: 10_000 }).toBe(1);
-      heal();
+      wire.mend();
       await untilWritable(store);
       await sleep(100);
     })(),
@@ -183,18 +140,18 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
 });
 
 test('a process that was replaced stores nothing, whatever it still has, and its successor does', async () => {
-  const { database, swallow, heal } = await proxied(await server.createDatabase());
+  const { database, wire } = await wired();
   const paused = await openStore(database);
   onTestFinished(() => paused.close());
   await paused.serve();
   expect(await told(paused.requests.append(requestRow(), limits))).toBe('stored');
-  swallow();
+  wire.cut();
   // As if it had not been seen for a minute: its slot is the first that is free.
   await server.query("UPDATE replicas SET seen_at = now() - interval '1 min' WHERE slot = 0", database.name);
   const next = await openStore({ ...database, url: server.urlOf(database.name) });
   onTestFinished(() => next.close());
   await next.serve();
-  heal();
+  wire.mend();
   await expect
     .poll(() => told(paused.requests.append(requestRow(), limits)), { timeout: 10_000 })
     .toBe('fenced');

@@ -1,5 +1,7 @@
 /** A seeded sequence: the same seed tries the same requests. */
 export interface Random {
+  /** From 0 up to, and without, 1. */
+  readonly next: () => number;
   /** A whole number from 0 up to, and without, `end`. */
   readonly below: (end: number) => number;
   readonly chance: (probability: number) => boolean;
@@ -20,6 +22,7 @@ export function createRandom(seed: number): Random {
   };
   const below = (end: number): number => Math.floor(next() * end);
   return {
+    next,
     below,
     chance: (probability) => next() < probability,
     pick: (choices) => choices[below(choices.length)] as (typeof choices)[number],

@@ -95,19 +95,9 @@ describe.each(Object.keys(calls))('%s', (name) => {
     const url = await listen(withServer(place));
     const [command = '', ...args] = place.command;
     const env = place.environment as Record<string, string>;
-    const cli = [
-      'src/tools/cli/writ.js',
-      'mcp',
-      '--as',
-      'it',
-      '--service',
-      service().url,
-      '--',
-      ...place.command,
-    ];
     const proxied = {
       command,
-      args: cli,
+      args: proxyArgs(place),
       env: { ...env, WRIT_API_KEY: service().apiKey },
       stderr: 'ignore' as const,
     };
@@ -138,26 +128,21 @@ describe.each(Object.keys(calls))('%s', (name) => {
   });
 });
 
+/** The proxy of the command line in front of a server. */
+function proxyArgs({ command }: Extract<Place, { readonly kind: 'command' }>): string[] {
+  return ['src/tools/cli/writ.js', 'mcp', '--as', 'it', '--service', service().url, '--', ...command];
+}
+
 test('a client of the later era alone reaches a server of it, over both transports', async () => {
   const fixture = resolve('test/integrations/mcp/later-server.ts');
   const place: Place = { kind: 'command', command: [process.execPath, fixture], environment: process.env };
   await allowAll('it', place);
   const url = await listen(withServer(place));
-  const cli = [
-    'src/tools/cli/writ.js',
-    'mcp',
-    '--as',
-    'it',
-    '--service',
-    service().url,
-    '--',
-    ...place.command,
-  ];
   const env = { ...(process.env as Record<string, string>), WRIT_API_KEY: service().apiKey };
   const pinned = () => new LaterClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   for (const transport of [
     new LaterHttp(url, bearer()),
-    new LaterStdio({ command: process.execPath, args: cli, env, stderr: 'ignore' }),
+    new LaterStdio({ command: process.execPath, args: proxyArgs(place), env, stderr: 'ignore' }),
   ]) {
     const client = pinned();
     await client.connect(transport);

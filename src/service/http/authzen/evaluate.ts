@@ -88,7 +88,7 @@ export async function recordRefused(
   call: AuthorizeCall,
   error: unknown,
 ): Promise<ProblemError> {
-  const problem = toProblem(error instanceof Error ? error : new Error(String(error)));
+  const problem = toProblem(error);
   if (problems[problem.code].status < 500) await authorizeHandler.refuse(problem, call, null);
   return problem;
 }
@@ -101,10 +101,18 @@ async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answe
     const proof = receipt === null ? {} : { receipt };
     return { decision: true, context: { evaluation_id, expires_at, ...proof } };
   }
-  const history = await deps.store.requests.history(input.requestId);
-  const state = history === null ? null : requestStateOf(history);
+  const state = await stateOf(deps, input.requestId);
   if (state === null || state.decision.outcome === 'DENY') return deniedBy(view);
   return requestable(deps, state, entities);
+}
+
+/** Null where there is no such request. */
+export async function stateOf(
+  { store }: Pick<EvaluateDeps, 'store'>,
+  id: string,
+): Promise<RequestState | null> {
+  const history = await store.requests.history(id);
+  return history === null ? null : requestStateOf(history);
 }
 
 async function receiptOf({ receipts }: EvaluateDeps, { view, input }: Answer): Promise<string | null> {
@@ -179,9 +187,8 @@ async function reevaluate(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },
 ): Promise<Evaluated> {
-  const { store, keyedDigest, clock } = deps;
-  const history = await store.requests.history(approvalId);
-  const state = history === null ? null : requestStateOf(history);
+  const { keyedDigest, clock } = deps;
+  const state = await stateOf(deps, approvalId);
   if (state === null || !hasAsked(call.identity, state.record) || state.record.evaluation?.deniedId == null)
     return denied('no such approval is known', { reason: 'approval_unverifiable', next_action: 'none' });
   if (state.record.evaluation.entities !== keyedDigest(entitiesDigest(entities)))

@@ -86,6 +86,8 @@ export interface ManagedCall<Body> {
 }
 
 const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
+/** For bodies that hold the payload of a request. */
+export const payloadBodyMax: JsonLimits = { bytesMax: 256 * 1024, depthMax: 32 };
 
 /** Makes a route; `Body` is what the schema of its body lets through. */
 export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Route<Deps> {

@@ -48,8 +48,10 @@ export async function sendProblem(
     .send(JSON.stringify(problemBody(problem, request.id)));
 }
 
-/** What the client may know of an error. */
-export function toProblem(error: Error & { readonly code?: unknown }): ProblemError {
+/** What the client may know of what was thrown. */
+export function toProblem(thrown: unknown): ProblemError {
+  const error: Error & { readonly code?: unknown } =
+    thrown instanceof Error ? thrown : new Error(String(thrown));
   if (error instanceof ProblemError) return error;
   if (error instanceof StoreError) {
     const detail = isUncertain(error) ? uncertainDetail : 'nothing was decided or granted';

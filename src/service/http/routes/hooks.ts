@@ -10,7 +10,7 @@ import type { RequestView } from '../../requests/record/reply.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { type AuthorizeCall, type AuthorizeHandler, scopedText } from '../calls/authorize-handler.ts';
 import { invalidBody } from '../calls/refusals.ts';
-import { callerIn, type ManagedCall, type Route, route } from '../calls/route.ts';
+import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../calls/route.ts';
 import type { Waits } from '../calls/wait.ts';
 import { type PendingDeps, whilePending } from '../calls/while-pending.ts';
 import { toProblem } from '../connection/error-replies.ts';
@@ -63,7 +63,7 @@ const hookClaudeCode = route<HookDeps, ClaudeEvent>({
   method: 'POST',
   url: '/v1/hooks/claude-code',
   access: 'agent',
-  bodyMax: { bytesMax: 256 * 1024, depthMax: 32 },
+  bodyMax: payloadBodyMax,
   operation: {
     id: 'hookClaudeCode',
     summary: 'Decides about a tool call of Claude Code',
@@ -200,7 +200,7 @@ async function failed(
   { error, asked }: { readonly error: unknown; readonly asked: AuthorizeCall },
   request: FastifyRequest,
 ) {
-  const problem = toProblem(error instanceof Error ? error : new Error(String(error)));
+  const problem = toProblem(error);
   const { status } = problems[problem.code];
   request.server.metrics.refused(problem.code);
   if (status >= 500) request.log.error({ err: problem.cause ?? problem, code: problem.code }, 'hook failed');

@@ -1,14 +1,13 @@
 // `writ agent` on a running service. The roles of the token's person decide what it can do, and changes are recorded in
 // their name.
 
-import { type Api, type Page, refuse, step } from '../client/api-client.ts';
+import { type Api, allItems, type Page, refuse, step } from '../client/api-client.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import type { ShownAgent, ShownKey } from './text.ts';
 
 type ReplyKey = Omit<ShownKey, 'last_used'> & { readonly last_used_at: string | null };
 
 const statusWords = { active: 'enable', disabled: 'disable', revoked: 'revoke' } as const;
-const pageSize = '200';
 
 export function httpAdmin(api: Api): AgentAdmin {
   const agentOf = (name: string): Promise<ShownAgent> => findAgent(api, name);
@@ -62,13 +61,8 @@ export async function findAgent(api: Api, idOrName: string): Promise<ShownAgent>
 }
 
 async function listAgents(api: Api, text?: string): Promise<readonly ShownAgent[]> {
-  const all: ShownAgent[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page: Page<ShownAgent> = await api.get('/v1/agents', { limit: pageSize, cursor, text });
-    all.push(...page.items.map(shown));
-    cursor = page.next_cursor ?? null;
-  }
-  return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const all = await allItems<ShownAgent>(api, '/v1/agents', { text });
+  return all.map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Compares names as the store does: without regard to the case of ASCII letters. */

@@ -196,6 +196,24 @@ export interface Page<T> {
   readonly next_cursor?: string | null;
 }
 
+/** All pages of a list. */
+export async function allItems<T>(
+  api: Api,
+  path: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Page<T> = await api.get(path, { ...query, limit: pageSize, cursor });
+    all.push(...page.items);
+    cursor = page.next_cursor ?? null;
+  }
+  return all;
+}
+
+/** As much as the service gives at once. */
+const pageSize = '200';
+
 /** Says on standard error how to list the next page, when there is one. */
 export function printRest({ next_cursor: next }: Page<unknown>): void {
   if (next) printError(`for the next page: --cursor ${next}\n`);

@@ -2,14 +2,13 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { riskTiers } from '../../../language/model/request.ts';
-import { defaultGraceMs } from '../../../service/agents/registry.ts';
 import { type AgentStatus, type SigningMode, signingModes } from '../../../service/store/contract/records.ts';
 import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
 import type { AgentAdmin } from '../agents/agent-admin.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { printable, show as showResult } from '../client/api-client.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
-import { readGrace } from '../tasks/grace.ts';
+import { withGrace } from '../tasks/grace.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -150,15 +149,9 @@ interface RotateOptions extends AgentOptions {
 }
 
 function defineRotate(command: Command, finish: Finish): void {
-  withAgentOptions(command.command('rotate'))
+  withGrace(withAgentOptions(command.command('rotate')))
     .description('create a new API key, shown only this once, and end the current one')
     .argument(...agentArgument)
-    .option(
-      '--grace <time>',
-      'how long the old key stays good: 30m, 24h, 7d, or now (default: 24h)',
-      readGrace,
-      defaultGraceMs,
-    )
     .action(async (agent: string, options: RotateOptions) => {
       finish(await withAgentAdmin(options, (admin) => rotate(admin, agent, options)));
     });

@@ -16,7 +16,7 @@ import { renderResult } from '../bench/render.ts';
 import { type Result, resultOf } from '../bench/result.ts';
 import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
-import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, type LoadedPolicies, loadPolicies, showErrors } from '../tasks/policies.ts';
 
 export function defineBench(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -68,10 +68,7 @@ async function bench(options: Options): Promise<ExitCode> {
   const loaded = await Promise.all(paths.map(loadPolicies));
   const sets = loaded.map(({ compiled, diagnostics }) => (hasErrors(diagnostics) ? null : compiled.set));
   if (!sets.every((set) => set !== null)) {
-    for (const { diagnostics, read } of loaded) {
-      const errors = diagnostics.filter(({ severity }) => severity === 'error');
-      showDiagnostics(errors, read.sourceOf);
-    }
+    for (const one of loaded) showErrors(one);
     return exitCodes.wrong;
   }
   const requests = readAllFacts(lines, { sets, paths, name: options.requests });

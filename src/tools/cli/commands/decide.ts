@@ -2,7 +2,6 @@
 // With `--trace` it shows every rule with the value of each part. It records nothing and touches no meter.
 
 import type { Command } from 'commander';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { holdsDigests, recordedShape } from '../../../service/playground/recorded.ts';
@@ -17,7 +16,7 @@ import {
   renderRules,
 } from '../tasks/explain.ts';
 import { type GivenFacts, readFacts, readFactValue, readRequestFile } from '../tasks/facts.ts';
-import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, loadWorking } from '../tasks/policies.ts';
 
 export function defineDecide(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -69,15 +68,9 @@ interface Options {
 
 async function decide(options: Options): Promise<ExitCode> {
   const given = await readGiven(options);
-  const { read, compiled, diagnostics } = await loadPolicies(options.policies ?? defaultPath());
-  const { set, engine } = compiled;
-  if (set === null || engine === null || hasErrors(diagnostics)) {
-    showDiagnostics(
-      diagnostics.filter(({ severity }) => severity === 'error'),
-      read.sourceOf,
-    );
-    return exitCodes.wrong;
-  }
+  const working = await loadWorking(options.policies ?? defaultPath());
+  if (working === null) return exitCodes.wrong;
+  const { set, engine, read } = working;
   const facts = readFacts(given, set);
   // Digests stand for secrets in a record; no rule reads those.
   const isDigested = given.isRecorded && holdsDigests(facts.payload);

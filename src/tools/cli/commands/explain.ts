@@ -4,7 +4,6 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { factsOfRecord, holdsDigests, recordedShape } from '../../../service/playground/recorded.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { type RequestRecord, requestRecord } from '../../../service/requests/record/record.ts';
@@ -35,7 +34,7 @@ import {
   renderUnknown,
 } from '../tasks/explain.ts';
 import { type GivenFacts, readFacts, readRequestFile } from '../tasks/facts.ts';
-import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, type LoadedPolicies, loadWorking } from '../tasks/policies.ts';
 
 export function defineExplain(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -71,15 +70,9 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   const record = isRequestId(request) ? await findRecord(request, options) : null;
   if (record === 'none') return exitCodes.wrong;
   const given = record === null ? await readGiven(request) : null;
-  const loaded = await loadPolicies(options.policies ?? defaultPath());
-  const { set, engine } = loaded.compiled;
-  if (set === null || engine === null || hasErrors(loaded.diagnostics)) {
-    showDiagnostics(
-      loaded.diagnostics.filter(({ severity }) => severity === 'error'),
-      loaded.read.sourceOf,
-    );
-    return exitCodes.wrong;
-  }
+  const loaded = await loadWorking(options.policies ?? defaultPath());
+  if (loaded === null) return exitCodes.wrong;
+  const { set, engine } = loaded;
   const decider = { set, decide: engine.decide };
   if (record === null) {
     show(

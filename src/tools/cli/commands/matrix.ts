@@ -1,11 +1,10 @@
 // `writ matrix`: shows for each action the rules that can apply to it, and the actions that nothing can allow.
 
 import { type Command, Option } from 'commander';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
 import { matrixOf } from '../tasks/matrix.ts';
 import { matrixToMarkdown, matrixToText } from '../tasks/matrix-text.ts';
-import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, loadWorking } from '../tasks/policies.ts';
 
 const formats = ['text', 'json', 'markdown'] as const;
 
@@ -29,15 +28,9 @@ interface Options {
 }
 
 async function matrix(path: string, { json, format }: Options): Promise<ExitCode> {
-  const { read, compiled, diagnostics } = await loadPolicies(path);
-  if (compiled.program === null || hasErrors(diagnostics)) {
-    showDiagnostics(
-      diagnostics.filter(({ severity }) => severity === 'error'),
-      read.sourceOf,
-    );
-    return exitCodes.wrong;
-  }
-  const rows = matrixOf(compiled.program);
+  const working = await loadWorking(path);
+  if (working === null) return exitCodes.wrong;
+  const rows = matrixOf(working.program);
   if (json === true || format === 'json') {
     const closed = rows.flatMap(({ action, closed: why }) => (why === null ? [] : [{ action, why }]));
     printJson({ actions: rows.map(({ action, rules }) => ({ action, rules })), closed });

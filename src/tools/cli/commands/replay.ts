@@ -2,7 +2,6 @@
 // have asked of people. It reads the records and changes nothing.
 
 import type { Command } from 'commander';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { ReplayCandidate } from '../../../reasoning/replay/candidate.ts';
 import { type ReplayReading, type ReplayResult, readingFor } from '../../../reasoning/replay/replay.ts';
 import type { LogSource } from '../../../service/replay/log-source.ts';
@@ -25,7 +24,7 @@ import { showFaults, withLog } from '../replay/open-log.ts';
 import { renderReplay } from '../replay/render.ts';
 import { sideOf } from '../tasks/compared-side.ts';
 import { readSince } from '../tasks/moment.ts';
-import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, loadWorking } from '../tasks/policies.ts';
 
 export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -88,13 +87,9 @@ interface Tried {
 async function run(file: string | null, options: Options): Promise<ExitCode> {
   const sinceMs = options.since === undefined ? undefined : readSince(options.since, Date.now());
   const path = options.policies ?? defaultPath();
-  const { compiled, diagnostics, read } = await loadPolicies(path);
-  const { set, engine } = compiled;
-  if (set === null || engine === null || hasErrors(diagnostics)) {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    showDiagnostics(errors, read.sourceOf);
-    return exitCodes.wrong;
-  }
+  const working = await loadWorking(path);
+  if (working === null) return exitCodes.wrong;
+  const { set, engine, read } = working;
   const candidate = candidateOf(set, engine);
   const reading = options.asRecorded === true ? 'as recorded' : readingFor(candidate);
   const side = sideOf(set, { name: path, path: read.root ?? path, sourceOf: read.sourceOf });

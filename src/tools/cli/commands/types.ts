@@ -1,9 +1,8 @@
 // `writ types`: prints TypeScript types of the declared actions' payloads, for the client.
 
 import type { Command } from 'commander';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
-import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, loadWorking } from '../tasks/policies.ts';
 import { typesText } from '../tasks/types-text.ts';
 
 export function defineTypes(command: Command, finish: (code: ExitCode) => void): void {
@@ -16,13 +15,9 @@ export function defineTypes(command: Command, finish: (code: ExitCode) => void):
 }
 
 async function types(path: string): Promise<ExitCode> {
-  const { read, compiled, diagnostics } = await loadPolicies(path);
-  if (compiled.set === null || hasErrors(diagnostics)) {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    showDiagnostics(errors, read.sourceOf);
-    return exitCodes.wrong;
-  }
-  const actions = [...compiled.set.actions.values()];
+  const working = await loadWorking(path);
+  if (working === null) return exitCodes.wrong;
+  const actions = [...working.set.actions.values()];
   print(typesText(actions.toSorted((a, b) => (a.key < b.key ? -1 : 1))));
   return exitCodes.ok;
 }

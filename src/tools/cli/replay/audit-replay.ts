@@ -2,7 +2,6 @@
 // lists the differences.
 
 import type { Command } from 'commander';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { decisionRecord } from '../../../service/requests/record/record.ts';
 import type { ChainEntry } from '../../../service/store/contract/chain.ts';
@@ -17,7 +16,7 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
-import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { defaultPath, loadWorking } from '../tasks/policies.ts';
 import { type ReplayableRecord, type Replayed, type ReplayPolicies, replay } from '../tasks/replay.ts';
 
 interface Options extends DataOption {
@@ -64,14 +63,10 @@ async function run(id: string | null, options: Options): Promise<ExitCode> {
 }
 
 async function load(options: Options): Promise<ReplayPolicies | null> {
-  const { compiled, diagnostics, read } = await loadPolicies(options.policies ?? defaultPath());
-  const { set, engine } = compiled;
-  if (set !== null && engine !== null && !hasErrors(diagnostics)) return { set, engine, digest: digest(set) };
-  showDiagnostics(
-    diagnostics.filter(({ severity }) => severity === 'error'),
-    read.sourceOf,
-  );
-  return null;
+  const working = await loadWorking(options.policies ?? defaultPath());
+  if (working === null) return null;
+  const { set, engine } = working;
+  return { set, engine, digest: digest(set) };
 }
 
 const recordsAtOnce = 100;

@@ -1,7 +1,6 @@
 // `writ test --requests`: an export of requests as a test suite. Each recorded request is decided on the facts of its record,
 // and has to be decided as it was then, with the same people asked.
 
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ChangedRequest } from '../../../reasoning/replay/tally.ts';
@@ -10,7 +9,7 @@ import type { LogFaults } from '../../../service/replay/log-source.ts';
 import { replayLog } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
-import { loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+import { loadWorking } from '../tasks/policies.ts';
 import { showFaults, withLog } from './open-log.ts';
 
 interface RecordedTest {
@@ -24,14 +23,9 @@ interface RecordedTest {
 const shownMax = 100;
 
 export async function testRecorded({ file, path, isJson }: RecordedTest): Promise<ExitCode> {
-  const { compiled, diagnostics, read } = await loadPolicies(path);
-  const { set, engine } = compiled;
-  if (set === null || engine === null || hasErrors(diagnostics)) {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    showDiagnostics(errors, read.sourceOf);
-    return exitCodes.wrong;
-  }
-  const candidate = candidateOf(set, engine);
+  const working = await loadWorking(path);
+  if (working === null) return exitCodes.wrong;
+  const candidate = candidateOf(working.set, working.engine);
   return await withLog({ file, data: '', json: isJson, windowMs: 0 }, async (log) => {
     const differing: ChangedRequest[] = [];
     const result = await replayLog(log, {

@@ -1,7 +1,7 @@
 // Reads and compiles the policies at a path, and collects all diagnostics in one sorted list.
 
 import { existsSync, statSync } from 'node:fs';
-import { type Diagnostic, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics, type SourceOf } from '../../../language/diagnostic/render.ts';
 import { type Compiled, compile } from '../../../pipeline.ts';
 import { type ReadSources, readPaths, readPolicies } from '../../../service/policies/read.ts';
@@ -25,6 +25,31 @@ export async function loadPolicies(path: string): Promise<LoadedPolicies> {
     compiled,
     diagnostics: sortDiagnostics([...read.diagnostics, ...compiled.diagnostics]),
   };
+}
+
+/** Policies without an error, and what was made of them. */
+export interface WorkingPolicies extends LoadedPolicies {
+  readonly set: NonNullable<Compiled['set']>;
+  readonly program: NonNullable<Compiled['program']>;
+  readonly engine: NonNullable<Compiled['engine']>;
+}
+
+/** Null where there are errors; they have been shown then. */
+export async function loadWorking(path: string): Promise<WorkingPolicies | null> {
+  const loaded = await loadPolicies(path);
+  const { set, program, engine } = loaded.compiled;
+  const isWorking = set !== null && program !== null && engine !== null && !hasErrors(loaded.diagnostics);
+  if (isWorking) return { ...loaded, set, program, engine };
+  showErrors(loaded);
+  return null;
+}
+
+/** What keeps policies from working, on standard error. */
+export function showErrors({ diagnostics, read }: LoadedPolicies): void {
+  showDiagnostics(
+    diagnostics.filter(({ severity }) => severity === 'error'),
+    read.sourceOf,
+  );
 }
 
 export function readSources(path: string): Promise<ReadSources> {

@@ -7,11 +7,11 @@ import type { Decisions } from '../../../requests/decisions.ts';
 import { hasAsked } from '../../../requests/record/asked-by.ts';
 import { requestableMs } from '../../../requests/record/evaluation.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
-import { type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
+import type { RequestState } from '../../../requests/record/request-state.ts';
 import type { RequestStatus } from '../../../store/contract/records.ts';
 import { type Entities, entitiesDigest, entitiesExample, entitySchemas } from '../../authzen/entities.ts';
-import { callOf, decideEntities, type EvaluateDeps, recordRefused } from '../../authzen/evaluate.ts';
-import { callerIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { callOf, decideEntities, type EvaluateDeps, recordRefused, stateOf } from '../../authzen/evaluate.ts';
+import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../calls/route.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, objectSchema, time, timeText } from '../../contract/schemas.ts';
@@ -80,7 +80,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
   method: 'POST',
   url: '/access/v1/requests',
   access: 'agent',
-  bodyMax: { bytesMax: 256 * 1024, depthMax: 32 },
+  bodyMax: payloadBodyMax,
   operation: {
     id: 'requestAccess',
     summary: 'Asks people for what an evaluation has denied (draft)',
@@ -182,11 +182,6 @@ const cancelTask = route<AccessRequestDeps>({
 });
 
 export const accessRequestRoutes: readonly Route<AccessRequestDeps>[] = [requestAccess, getTask, cancelTask];
-
-async function stateOf({ store }: AccessRequestDeps, id: string): Promise<RequestState | null> {
-  const history = await store.requests.history(id);
-  return history === null ? null : requestStateOf(history);
-}
 
 /** Whether the denial is this caller's, could be lifted, is for these entities, and not too long ago. */
 function checkBinding(

@@ -6,7 +6,7 @@ import { possibilities } from '../../../../language/model/possibility.ts';
 import { agentFacts } from '../../../requests/record/agent-facts.ts';
 import { type Entities, entitiesExample, entitiesSchema, entitySchemas } from '../../authzen/entities.ts';
 import { type EvaluateDeps, type Evaluated, evaluateEntities } from '../../authzen/evaluate.ts';
-import { callerIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../calls/route.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema } from '../../contract/schemas.ts';
@@ -18,7 +18,6 @@ export interface EvaluationDeps extends EvaluateDeps {
   ) => void;
 }
 
-const bodyMax = { bytesMax: 256 * 1024, depthMax: 32 } as const;
 const evaluationsMax = 100;
 
 const decisionSchema: JsonSchema = {
@@ -52,7 +51,7 @@ const evaluateAccess = route<EvaluationDeps, Entities>({
   method: 'POST',
   url: '/access/v1/evaluation',
   access: 'agent',
-  bodyMax,
+  bodyMax: payloadBodyMax,
   operation: {
     id: 'evaluateAccess',
     summary: 'May this be done now, in the terms of AuthZEN',
@@ -103,7 +102,7 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
   method: 'POST',
   url: '/access/v1/evaluations',
   access: 'agent',
-  bodyMax,
+  bodyMax: payloadBodyMax,
   operation: {
     id: 'evaluateAccesses',
     summary: 'Several evaluations in one call',
@@ -170,7 +169,7 @@ const searchActions = route<EvaluationDeps, Searched>({
   method: 'POST',
   url: '/access/v1/search/action',
   access: 'agent',
-  bodyMax,
+  bodyMax: payloadBodyMax,
   operation: {
     id: 'searchActions',
     summary: 'What the agent could be granted of a type of resource',

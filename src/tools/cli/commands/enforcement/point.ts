@@ -1,12 +1,11 @@
 // `writ point`: the enforcement points of a running service, the agents that each asks for, and their keys.
 
 import type { Command } from 'commander';
-import { defaultGraceMs } from '../../../../service/agents/registry.ts';
 import {
   type Api,
   type ApiOptions,
+  allItems,
   apiHelp,
-  type Page,
   printable,
   refuse,
   show,
@@ -16,7 +15,7 @@ import {
   withApiOptions,
 } from '../../client/api-client.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../../output/output.ts';
-import { readGrace } from '../../tasks/grace.ts';
+import { withGrace } from '../../tasks/grace.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -111,15 +110,9 @@ interface AssignOptions extends ApiOptions {
 }
 
 function defineRotate(command: Command, finish: Finish): void {
-  withApiOptions(command.command('rotate'))
+  withGrace(withApiOptions(command.command('rotate')))
     .description('create a new key, shown only this once, and end the current one')
     .argument(...pointArgument)
-    .option(
-      '--grace <time>',
-      'how long the old key stays good: 30m, 24h, 7d, or now (default: 24h)',
-      readGrace,
-      defaultGraceMs,
-    )
     .action(async (name: string, options: ApiOptions & { readonly grace: number }) => {
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
@@ -175,12 +168,7 @@ function defineRevoke(command: Command, finish: Finish): void {
 }
 
 async function listPoints(api: Api): Promise<readonly ShownPoint[]> {
-  const all: ShownPoint[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page: Page<ShownPoint> = await api.get('/v1/points', { limit: '200', cursor });
-    all.push(...page.items);
-    cursor = page.next_cursor ?? null;
-  }
+  const all = await allItems<ShownPoint>(api, '/v1/points');
   return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

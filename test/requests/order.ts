@@ -1,0 +1,11 @@
+// The order in which a law lets things happen.
+
+/** The same numbers for the same seed. */
+export function createOrder(seed: number) {
+  let state = seed;
+  const below = (end: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * end);
+  };
+  return { below, pick: <T>(of: readonly T[]): T => of[below(of.length)]! };
+}
