@@ -53,13 +53,13 @@ export async function startServing(
   let printed = '';
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`no address within ${startTimeoutMs} ms:\n${printed}`)),
-      startTimeoutMs,
-    );
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`no address within ${startTimeoutMs} ms:\n${printed}`));
+    }, startTimeoutMs);
     const read = (chunk: Buffer): void => {
       printed += chunk.toString();
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
+      const address = /http:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(printed)?.[0];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);
