@@ -10,12 +10,13 @@ import { useSending } from '../parts/form/form.ts';
 import { codeDigits } from '../parts/form/password-and-code.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
+import { demoAccount } from './demo.tsx';
 
 /** `email` is known where a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {
   const { take } = useSession();
-  const [email, setEmail] = useState(known);
-  const [password, setPassword] = useState('');
+  const [email, setEmail] = useState(known === '' ? (demoAccount?.email ?? '') : known);
+  const [password, setPassword] = useState(demoAccount?.password ?? '');
   const [code, setCode] = useState('');
   const [isCodeAsked, setCodeAsked] = useState(false);
   const { isBusy, problem, run } = useSending();

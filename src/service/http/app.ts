@@ -29,7 +29,7 @@ import type { SmtpOptions } from './changes/outgoing.ts';
 import { type WatchedStore, watchStore } from './changes/watched-store.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
-import { dashboardRoutes } from './routes/dashboard.ts';
+import { type DemoAccount, dashboardRoutes } from './routes/dashboard.ts';
 import { describedRoutes } from './routes/described.ts';
 import { healthRoutes } from './routes/health.ts';
 import { addManagementRoutes, type ManagementDeps } from './routes/management.ts';
@@ -79,6 +79,8 @@ export interface AppDeps {
   readonly tracing?: Tracing | null;
   /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
   readonly newFactorMs?: number;
+  /** The account that the sign-in page offers; only a demo has one. */
+  readonly demo?: DemoAccount | null;
   /** Whether grants have receipts; true unless said otherwise. */
   readonly areReceiptsOn?: boolean;
   /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
@@ -178,7 +180,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, shutdown, policies: deps.policies });
   app.register(metricsRoute, { metrics });
-  app.register(dashboardRoutes);
+  app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(openApiRoute, { routes });
 }
 
