@@ -3,7 +3,7 @@
 // key is good, so that refusals after it are recorded.
 
 import { performance } from 'node:perf_hooks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { createAgentCache, type Moment } from '../../agents/agent-cache.ts';
 import { type ActingPoint, type PointAuthentication, pointKeyPrefix } from '../../agents/points/point.ts';
 import type { Authentication } from '../../agents/registry.ts';
@@ -34,7 +34,7 @@ export interface IdentifyOptions {
 }
 
 /** At once, and then null, where the key was looked up a moment ago. Throws or rejects with a ProblemError: 401, 403 or 429. */
-export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | null;
+export type Identify = (request: FastifyRequest) => Promise<void> | null;
 
 /**
  * Who it is now: the same object where nothing has changed, and then at once. Throws or rejects with a ProblemError
@@ -46,13 +46,8 @@ export interface Identifier {
   /** Before the body is read. */
   readonly identify: Identify;
   /** As if the agent had sent so many more requests. Throws a ProblemError (429). */
-  readonly takeMore: (exchange: Exchange, count: number) => void;
+  readonly takeMore: (request: FastifyRequest, count: number) => void;
   readonly identifyAgain: IdentifyAgain;
-}
-
-export interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 /** So often the log says again that a replaced key is in use, of so many keys. */
@@ -69,47 +64,49 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   const acting = createPointIdentifier({ store, clock, refuseStranger, takeFailure });
   const flagReplacedKey = createKeyFlag();
 
-  function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
+  function identify(request: FastifyRequest): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
-    if (headerText?.startsWith(pointKeyPrefix) === true) return lookUpPoint(headerText, { request, reply });
+    if (headerText?.startsWith(pointKeyPrefix) === true) return lookUpPoint(headerText, request);
     const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
-    if (cached === null) return lookUp(headerText, moment, { request, reply });
+    if (cached === null) return lookUp(headerText, moment, request);
     request.identity = cached;
     checkNamed(request, cached.agent);
-    checkRate(cached, { request, reply });
+    checkRate(cached, request);
     return null;
   }
 
-  async function lookUp(headerText: string | undefined, moment: Moment, exchange: Exchange): Promise<void> {
-    const { request } = exchange;
+  async function lookUp(
+    headerText: string | undefined,
+    moment: Moment,
+    request: FastifyRequest,
+  ): Promise<void> {
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
     request.identity = result;
     checkActive(result);
     checkNamed(request, result.agent);
-    checkRate(result, exchange);
+    checkRate(result, request);
   }
 
-  async function lookUpPoint(keyText: string, exchange: Exchange): Promise<void> {
-    const { request } = exchange;
+  async function lookUpPoint(keyText: string, request: FastifyRequest): Promise<void> {
     const result = await acting.identify(keyText, request);
     request.identity = result;
     checkActive(result);
-    checkRate(result, exchange);
+    checkRate(result, request);
   }
 
-  function checkRate(identity: Identity, { request, reply }: Exchange): void {
-    flagReplacedKey(identity, { request, reply });
+  function checkRate(identity: Identity, request: FastifyRequest): void {
+    flagReplacedKey(identity, request);
     const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
-    reply.headers(agents.headers(reading));
+    Object.assign(request.replyHeaders, agents.headers(reading));
     if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
   }
 
-  function takeMore(exchange: Exchange, count: number): void {
-    const { identity } = exchange.request;
-    for (let taken = 0; identity !== null && taken < count; taken += 1) checkRate(identity, exchange);
+  function takeMore(request: FastifyRequest, count: number): void {
+    const { identity } = request;
+    for (let taken = 0; identity !== null && taken < count; taken += 1) checkRate(identity, request);
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
@@ -148,13 +145,13 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 }
 
 /** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
-function createKeyFlag(): (identity: Identity, exchange: Exchange) => void {
+function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
   /** By key, on the clock of `performance.now`. */
   const toldAtMs = new Map<string, number>();
-  return ({ agent, key }, { request, reply }) => {
+  return ({ agent, key }, request) => {
     if (key.notAfterMs === null) return;
     const ends = new Date(key.notAfterMs).toISOString();
-    reply.header('x-agent-api-key-expires', ends);
+    request.replyHeaders['x-agent-api-key-expires'] = ends;
     if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
     toldAtMs.set(key.id, request.startedAtMs);
     if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
