@@ -191,7 +191,8 @@ export class Tally {
 /** What a reader of the result has to hear of; null where nothing changes. */
 function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | null {
   if (before.outcome !== now.outcome) return 'outcome';
-  if (askedText(before) !== askedText(now)) return 'asked';
+  const isNobodyAsked = before.requires === null && now.requires === null;
+  if (!isNobodyAsked && askedText(before) !== askedText(now)) return 'asked';
   return before.by === now.by ? null : 'rule';
 }
 
