@@ -38,6 +38,8 @@ export interface ReplicaStore {
     set: StoredPolicies,
     activation: { readonly epoch: number; readonly atMs: number },
   ): Promise<boolean>;
+  /** Whatever any process sends that has served before is stored no more. */
+  fenceAll(): Promise<void>;
   find(digest: string): Promise<StoredPolicies | null>;
   /** The listener is asked to look again where a decision was by another set than the active one; yields whether it has that. */
   onOtherPolicies(listener: () => Promise<boolean>): void;

@@ -10,6 +10,9 @@ import type { Work } from './transaction.ts';
 
 const isServing = `instance IS NOT NULL AND seen_at >= clock_timestamp() - interval '${goneAfterSeconds} s'`;
 
+/** A database of an earlier moment gives out none of the epochs again that were given out since. */
+const epochsForgottenMax = 2 ** 32;
+
 export function replicaStore(
   { rows }: ReadPool,
   queue: CommitQueue,
@@ -34,6 +37,12 @@ export function replicaStore(
         await transaction.rows('UPDATE replicas SET wants = $2, is_ready = $3 WHERE slot = $1', [
           ...[transaction.slot, wants, isReady],
         ]);
+      }),
+    fenceAll: () =>
+      queue.write(async (transaction) => {
+        await transaction.rows(
+          `UPDATE replicas SET epoch = epoch + ${epochsForgottenMax}, instance = NULL, seen_at = '-infinity'`,
+        );
       }),
     activate: (set, activation) => queue.write(activate(set, activation)),
     async find(digest) {
