@@ -134,6 +134,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'copy the records while the service runs',
     load: async () => (await import('./commands/stores/backup.ts')).defineBackup,
   },
+  replicas: {
+    summary: 'show the processes that serve the same records',
+    load: async () => (await import('./commands/stores/replicas.ts')).defineReplicas,
+  },
   store: {
     summary: 'move the records into a database, and go on after a restore',
     load: async () => (await import('./commands/stores/store.ts')).defineStore,
