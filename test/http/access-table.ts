@@ -37,6 +37,7 @@ policies.reload      + + . . .
 audit.view           + . . . +
 switches.view        + + + + +
 switches.use         + + . . .
+replicas.view        + + . . +
 webhooks.view        + + . . +
 webhooks.change      + . . . .
 `;
@@ -125,6 +126,7 @@ policies.reload      POST /v1/policies/reload
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 switches.view        GET /v1/switches
 switches.use         POST /v1/switches, POST /v1/switches/{id}/off
+replicas.view        GET /v1/replicas
 webhooks.view        GET /v1/webhooks, GET /v1/webhooks/{id}, GET /v1/webhooks/{id}/deliveries
 webhooks.change      POST /v1/webhooks, PATCH /v1/webhooks/{id}, DELETE /v1/webhooks/{id}
 webhooks.change      POST /v1/webhooks/{id}/secret, POST /v1/webhooks/{id}/test

@@ -117,6 +117,7 @@ const managed = [
   'post /v1/webhooks/{id}/secret',
   'post /v1/webhooks/{id}/test',
   'get /v1/webhooks/{id}/deliveries',
+  'get /v1/replicas',
   'get /v1/switches',
   'post /v1/switches',
   'post /v1/switches/{id}/off',

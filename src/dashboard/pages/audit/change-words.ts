@@ -37,6 +37,9 @@ export const kindsOfChange = [
   ['webhook-removed', 'Webhook deleted'],
   ['records-pruned', 'Records pruned'],
   ['state-accepted', 'Stored state accepted'],
+  ['policies-activated', 'Policies activated'],
+  ['store-moved', 'Records moved'],
+  ['store-restored', 'Restored from a backup'],
 ] as const;
 
 const words: ReadonlyMap<string, string> = new Map(kindsOfChange);

@@ -28,6 +28,7 @@ import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
 import { replayRoutes } from './policies/replay.ts';
 import { receiptRoutes } from './receipts.ts';
+import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
@@ -61,6 +62,7 @@ export const managementRoutes = [
   ...auditRoutes,
   ...webhookRoutes,
   ...switchRoutes,
+  ...replicaRoutes,
   ...approvalRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,

@@ -98,7 +98,11 @@ async function openWithWriter(
       requests,
       plants: plantStore(read, queue),
       settings: settingStore(read, queue),
-      nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
+      nonces: {
+        kept: () => read((reads) => reads.keptNonces()),
+        validFromMs: async () => null,
+        note: queue.noteNonce,
+      },
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
       meters: meterStore(read, queue, requests),
