@@ -6,7 +6,13 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { isCompleteCoarsely } from './coarse-proof.ts';
-import { declarationsIn, isAlike, type ReadKind, readsChanged } from './declarations.ts';
+import {
+  type ChangedDeclarations,
+  declarationsIn,
+  isAlike,
+  type ReadKind,
+  readsChanged,
+} from './declarations.ts';
 import { type AskedRequest, type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
 import { type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
@@ -30,6 +36,8 @@ export interface PolicyDiff {
   readonly asked: readonly string[];
   /** Meters of both that say something else. */
   readonly meters: readonly string[];
+  /** What says something else on the two sides, by kind. */
+  readonly changed: ChangedDeclarations;
 }
 
 export interface DiffOptions {
@@ -55,6 +63,7 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
     meters: [...joint.changed.meters].filter((name) =>
       sides.every((side) => joint.original[side].meters.has(name)),
     ),
+    changed: joint.changed,
   };
 }
 
