@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAgentCache, type PointCache } from '../../src/service/agents/agent-cache.ts';
 import { cachedMsMax } from '../../src/service/agents/found-keys.ts';
 import { createApiKey } from '../../src/service/agents/keys.ts';
 import * as changes from '../../src/service/agents/points/change-point.ts';
@@ -12,6 +11,7 @@ import {
   type PointAuthentication,
   type SentByPoint,
 } from '../../src/service/agents/points/point.ts';
+import { createPointCache, type PointCache } from '../../src/service/agents/points/point-cache.ts';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
@@ -41,7 +41,7 @@ async function start() {
 async function register(store: Store, agents: readonly { readonly id: string }[], name = 'proxy') {
   const made = await changes.addPoint(by(store), { name, agents: agents.map(({ id }) => id) });
   if (made.kind !== 'made') throw new Error(made.kind);
-  const { points: cache } = createAgentCache(store);
+  const cache = createPointCache(store);
   const sent: SentByPoint = { keyText: made.apiKey, agentName: 'buyer' };
   return { point: made.point, sent, cache };
 }

@@ -2,9 +2,9 @@
 // agents that are assigned to it; an agent's own key acts for nobody else.
 
 import type { FastifyRequest } from 'fastify';
-import type { PointCache } from '../../agents/agent-cache.ts';
 import type { Moment } from '../../agents/found-keys.ts';
 import type { ActingAs, PointAuthentication, SentByPoint } from '../../agents/points/point.ts';
+import type { PointCache } from '../../agents/points/point-cache.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { ProblemError } from '../contract/problem.ts';
 

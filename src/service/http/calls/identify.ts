@@ -12,6 +12,7 @@ import {
   type PointAuthentication,
   pointKeyPrefix,
 } from '../../agents/points/point.ts';
+import { createPointCache } from '../../agents/points/point-cache.ts';
 import type { Authentication } from '../../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -72,7 +73,12 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
   const failures = createRateLimiter('failures', failureLimit);
-  const acting = createPointIdentifier({ cache: cache.points, checkActive, refuseStranger, takeFailure });
+  const acting = createPointIdentifier({
+    cache: createPointCache(store),
+    checkActive,
+    refuseStranger,
+    takeFailure,
+  });
   const flagReplacedKey = createKeyFlag();
 
   function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
@@ -104,9 +110,8 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   async function lookUpPoint(keyText: string, moment: Moment, exchange: Exchange): Promise<void> {
-    const { request } = exchange;
-    const result = await acting.identify(keyText, request, moment);
-    request.identity = result;
+    const result = await acting.identify(keyText, exchange.request, moment);
+    exchange.request.identity = result;
     checkActive(result);
     admit(result, exchange);
   }
