@@ -153,6 +153,7 @@ test('names each route once', async () => {
       'post /v1/receipt-keys',
       'get /v1/requests/{id}',
       'get /v1/requests/{id}/receipt',
+      'post /v1/outcomes',
       'post /v1/requests/{id}/withdraw',
       'post /plants',
       'post /v1/authorize',

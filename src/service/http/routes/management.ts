@@ -30,6 +30,7 @@ import { replayRoutes } from './policies/replay.ts';
 import { receiptRoutes } from './receipts.ts';
 import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
+import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
 import { stepUpRoutes } from './requests/step-up.ts';
@@ -39,6 +40,7 @@ import { webhookRoutes } from './webhooks.ts';
 /** In the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
+  ...outcomeRoutes,
   ...actionRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
