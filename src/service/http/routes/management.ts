@@ -17,6 +17,7 @@ import { overviewRoutes } from './overview.ts';
 import { accessRoutes } from './people/access.ts';
 import { applicationRoutes } from './people/applications.ts';
 import { peopleRoutes } from './people/people.ts';
+import { resetLinkRoutes } from './people/reset-links.ts';
 import { secondFactorRoutes } from './people/second-factors.ts';
 import { sessionRoutes } from './people/session.ts';
 import { sessionListRoutes } from './people/sessions.ts';
@@ -49,6 +50,7 @@ export const managementRoutes = [
   ...accessRoutes,
   ...applicationRoutes,
   ...peopleRoutes,
+  ...resetLinkRoutes,
   ...agentRoutes,
   ...agentKeyRoutes,
   ...agentActivityRoutes,
