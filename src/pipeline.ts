@@ -7,7 +7,7 @@
 // Two more readings start from the model: `spec`, which defines what it means, and `prove`, which reasons about it.
 
 import { hash } from 'node:crypto';
-import { check, listFilesOf } from './language/check/check.ts';
+import { check, checkErrors, listFilesOf } from './language/check/check.ts';
 import { type CheckState, createCheckState } from './language/check/incremental/state.ts';
 import type { ListFile } from './language/check/messages/list-files.ts';
 import { applySilences } from './language/check/silences.ts';
@@ -108,9 +108,19 @@ export function linkSet(set: PolicySet): Linked {
 
 /** What the texts mean and what is wrong with them, without a program. */
 export function checkSources(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
+  return checkedBy(check, sources, cache);
+}
+
+/** As `checkSources`, for whoever shows no warnings: what takes long to find is not looked for. */
+export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
+  const found = checkedBy(checkErrors, sources, cache);
+  return { ...found, diagnostics: found.diagnostics.filter((one) => hasErrors([one])), silenced: [] };
+}
+
+function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCache): Checked {
   const parsed = parseFiles(sources.files, cache);
   const files = parsed.map(({ file }) => file);
-  const checked = check(files, sources.readListFile, cache.checked);
+  const checked = run(files, sources.readListFile, cache.checked);
   const syntax = parsed.flatMap((one) => one.diagnostics);
   // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
   const meaning = hasErrors(syntax)

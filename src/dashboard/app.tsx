@@ -160,7 +160,7 @@ function SignIn() {
         <PageFrame title="Sign in">
           <SignInForm />
           <p>
-            No account? <a href="/apply">Apply for access</a>.
+            Forgotten password? Ask an admin for a link. No account? <a href="/apply">Apply for access</a>.
           </p>
         </PageFrame>
       </div>

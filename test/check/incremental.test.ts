@@ -3,8 +3,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { check, type ListFile } from '../../src/language/check/check.ts';
+import { check, checkErrors, type ListFile } from '../../src/language/check/check.ts';
 import { type CheckedSet, createCheckState } from '../../src/language/check/incremental/state.ts';
+import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { draws, edited, randomTexts, type Texts } from './random-sets.ts';
@@ -30,6 +31,10 @@ function listFile(version: number): (path: string) => ListFile {
   return () => ({ text: version === 1 ? 'a\nb\n' : 'a\nb\nC\n' });
 }
 
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
+}
+
 describe('a check with memory', () => {
   it('finds what a check without finds', () => {
     let whole = 0;
@@ -42,12 +47,17 @@ describe('a check with memory', () => {
         for (let step = 0; step < 8; step++) {
           const files = filesOf(texts, parser);
           const readListFile = listFile(draw(3));
+          const errorsAlone = step % 3 === 1 ? checkErrors(files, readListFile, memory) : null;
           const remembered = check(files, readListFile, memory);
           const fresh = check(files, readListFile);
           if (fresh.set === null) broken += 1;
           else whole += 1;
           expect(remembered.diagnostics).toEqual(fresh.diagnostics);
           expect(remembered.set).toEqual(fresh.set);
+          if (errorsAlone !== null) {
+            expect(errorsAlone.set).toEqual(fresh.set);
+            expect(errorsAlone.diagnostics.filter(isError)).toEqual(fresh.diagnostics.filter(isError));
+          }
           texts = edited(texts, draw, step);
         }
       }),

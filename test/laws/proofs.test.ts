@@ -7,7 +7,7 @@ import { refutation } from '../../src/language/spec/claim.ts';
 import { checkPayload } from '../../src/language/spec/payload.ts';
 import { faultNames } from '../../src/reasoning/cells/faults.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
-import { proveAction } from '../../src/reasoning/prove/prove.ts';
+import { decideWithFew, proveAction } from '../../src/reasoning/prove/prove.ts';
 import { holdLaw, lawSets, type Named } from './proofs.ts';
 
 let sets: readonly Named[] = [];
@@ -49,13 +49,23 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
 }
 
 describe('claims about the conditions of rules', () => {
-  it('are never proved where a random request breaks them', { timeout: 120_000 }, () => {
+  it('are never proved where a random request breaks them, and are as few rules settle them', {
+    timeout: 120_000,
+  }, () => {
     const counts = { proved: 0, refuted: 0, undecided: 0 };
+    const withFew = { proved: 0, refuted: 0, undecided: 0 };
     const asking = { proved: 0, refuted: 0, undecided: 0 };
     for (const { set } of sets.slice(-12)) {
       const source = requestSource(set, 3);
       for (const action of [...set.actions.values()].slice(0, 1)) {
-        const verdicts = proveAction(set, action.key, claimsOf(set, action.key));
+        const claims = claimsOf(set, action.key);
+        const verdicts = proveAction(set, action.key, claims);
+        for (const claim of claims) {
+          const few = decideWithFew(set, action.key, claim);
+          if (few === null) continue;
+          expect(few.kind).toBe(verdicts.get(claim)!.kind);
+          withFew[few.kind] += 1;
+        }
         for (const [{ effect }, { kind }] of verdicts) (effect === 'ask' ? asking : counts)[kind] += 1;
         const proved = [...verdicts].flatMap(([claim, { kind }]) => (kind === 'proved' ? [claim] : []));
         for (let drawn = 0; drawn < 60; drawn += 1) {
@@ -66,6 +76,7 @@ describe('claims about the conditions of rules', () => {
       }
     }
     expect(Math.min(counts.proved, counts.refuted)).toBeGreaterThan(20);
+    expect(Math.min(withFew.proved, withFew.refuted)).toBeGreaterThan(5);
     expect(Math.min(asking.proved, asking.refuted)).toBeGreaterThan(5);
   });
 });

@@ -7,7 +7,7 @@ import { ApiProblem } from '../api/problem.ts';
 import { type Session, useSession } from '../api/session.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
-import { codeDigits } from '../parts/form/password-and-code.tsx';
+import { CodeField, codeDigits, focusOnce } from '../parts/form/password-and-code.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
 import { demoAccount } from './demo.tsx';
@@ -59,6 +59,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
           type="email"
           autoComplete="username webauthn"
           required
+          ref={known === '' ? focusOnce : null}
           value={email}
           onInput={({ currentTarget }) => setEmail(currentTarget.value)}
         />
@@ -73,18 +74,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
           onInput={({ currentTarget }) => setPassword(currentTarget.value)}
         />
       </Field>
-      {isCodeAsked && (
-        <Field label="One-time code" help="The six digits that your authenticator shows now.">
-          <input
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-            ref={focusOnce}
-            value={code}
-            onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          />
-        </Field>
-      )}
+      {isCodeAsked && <CodeField takesRecoveryCode isFocused code={code} onCode={setCode} />}
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
           Sign in
@@ -95,9 +85,4 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
       </div>
     </form>
   );
-}
-
-/** The code is asked for by the reply to a press: what comes next is typing it. */
-function focusOnce(input: HTMLInputElement | null): void {
-  if (input?.value === '') input.focus();
 }

@@ -41,16 +41,35 @@ export function check(
   readListFile: ReadListFile,
   checkState: CheckState = createCheckState(),
 ): CheckedSet {
+  return checkFor('warnings', { files, readListFile, checkState });
+}
+
+/** As `check`, for whoever shows no warnings: these are not looked for. */
+export function checkErrors(
+  files: readonly PolicyFile[],
+  readListFile: ReadListFile,
+  checkState: CheckState = createCheckState(),
+): CheckedSet {
+  return checkFor('errors', { files, readListFile, checkState });
+}
+
+interface ToCheck {
+  readonly files: readonly PolicyFile[];
+  readonly readListFile: ReadListFile;
+  readonly checkState: CheckState;
+}
+
+function checkFor(lookFor: LastCheck['lookedFor'], { files, readListFile, checkState }: ToCheck): CheckedSet {
   const { last } = checkState;
-  if (last !== null && isAsBefore(last, files, readListFile)) return last.checked;
+  if (last?.lookedFor === lookFor && isAsBefore(last, files, readListFile)) return last.checked;
   checkState.last = null;
   checkState.round += 1;
   const problems: Diagnostic[] = [];
   const names = collectNames(files, (problem) => void problems.push(problem));
   const env = createEnvironment(names, readListFile, checkState);
-  const checked = checkIn(env, files, problems);
+  const checked = checkIn(env, { files, problems, lookFor });
   const listFiles = [...env.listFiles].map(([path, file]) => [path, textOfListFile(file)] as const);
-  checkState.last = { files: [...files], listFiles: new Map(listFiles), checked };
+  checkState.last = { lookedFor: lookFor, files: [...files], listFiles: new Map(listFiles), checked };
   return checked;
 }
 
@@ -60,11 +79,12 @@ function isAsBefore(last: LastCheck, files: readonly PolicyFile[], readListFile:
   return [...last.listFiles].every(([path, text]) => textOfListFile(readListFile(path)) === text);
 }
 
-function checkIn(
-  env: Environment,
-  files: readonly PolicyFile[],
-  problems: readonly Diagnostic[],
-): CheckedSet {
+interface Collected extends Pick<ToCheck, 'files'> {
+  readonly problems: readonly Diagnostic[];
+  readonly lookFor: LastCheck['lookedFor'];
+}
+
+function checkIn(env: Environment, { files, problems, lookFor }: Collected): CheckedSet {
   const said = createGathering();
   for (const problem of problems) said.report(problem);
   const resolution = env.recorder.apart(() => resolve(files, env));
@@ -76,7 +96,7 @@ function checkIn(
   remember(said.outcomes, set, env);
   // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
   const isWhole = said.leftOut.length === 0 && !hasErrors(said.diagnostics);
-  if (isWhole)
+  if (isWhole && lookFor === 'warnings')
     said.gather(env.recorder.apart(() => warn({ set, files, env, declarations, used: said.used })));
   return { set: isWhole ? set : null, diagnostics: eachOnce(sortDiagnostics(said.diagnostics)) };
 }

@@ -3,14 +3,19 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import type { Facts } from '../../language/model/request.ts';
 import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { isCompleteCoarsely } from './coarse-proof.ts';
-import { declarationsIn, isAlike, type ReadKind, readsChanged } from './declarations.ts';
-import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
+import {
+  type ChangedDeclarations,
+  declarationsIn,
+  isAlike,
+  type ReadKind,
+  readsChanged,
+} from './declarations.ts';
+import { type AskedRequest, type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
-import { type BothSides, type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
+import { type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
 import {
   type DiffLimit,
@@ -31,6 +36,8 @@ export interface PolicyDiff {
   readonly asked: readonly string[];
   /** Meters of both that say something else. */
   readonly meters: readonly string[];
+  /** What says something else on the two sides, by kind. */
+  readonly changed: ChangedDeclarations;
 }
 
 export interface DiffOptions {
@@ -56,6 +63,7 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
     meters: [...joint.changed.meters].filter((name) =>
       sides.every((side) => joint.original[side].meters.has(name)),
     ),
+    changed: joint.changed,
   };
 }
 
@@ -185,6 +193,6 @@ function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
   return [...groups.values()].map((group) => ({
     ...group[0]!,
     actions: group.flatMap(({ actions }) => actions).toSorted(),
-    isMetBy: (asked: BothSides<Facts>) => group.some((one) => one.isMetBy(asked)),
+    isMetBy: (asked: AskedRequest) => group.some((one) => one.isMetBy(asked)),
   }));
 }

@@ -2,13 +2,16 @@
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Requirements } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
+import { refutation } from '../../language/spec/claim.ts';
 import { horizon } from '../cells/times.ts';
-import { type ClaimVerdict, proveGuarantees } from '../prove/prove.ts';
+import { type ClaimVerdict, type KnownVerdict, proveGuarantees } from '../prove/prove.ts';
 import { requestJson } from '../prove/report/request-json.ts';
 import { claimText, textAt } from '../prove/report/wording.ts';
 import type { FiledRequests, Tallied } from '../replay/tally.ts';
+import { readsChanged } from './declarations.ts';
 import type { PolicyDiff } from './diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from './finding.ts';
 import type { BothSides } from './joint-set.ts';
@@ -75,6 +78,8 @@ export interface ReportedLog {
   readonly until: string | null;
   /** Requests that change without a finding. */
   readonly without_finding: number;
+  /** Of these it cannot be told which finding they meet: digests stand for what the sets read. */
+  readonly unfiled: number;
   /** Of these it cannot be told: secrets that the payload check reads are not in the records. */
   readonly withheld: number;
   /** By fact that a rule reads, how many requests lack it. */
@@ -161,12 +166,20 @@ export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffR
   };
 }
 
-function reportedLog({ requests, period, withoutFinding, withheld, unknownFacts }: Tallied): ReportedLog {
+function reportedLog({
+  requests,
+  period,
+  withoutFinding,
+  unfiled,
+  withheld,
+  unknownFacts,
+}: Tallied): ReportedLog {
   return {
     requests,
     from: period === null ? null : new Date(period.fromMs).toISOString(),
     until: period === null ? null : new Date(period.untilMs).toISOString(),
     without_finding: withoutFinding,
+    unfiled,
     withheld,
     unknown_facts: unknownFacts,
   };
@@ -234,26 +247,53 @@ function reportedDecision({
 }
 
 /** What became of each claim on the two sides: the same claim is one of the same words under the same name. */
-export function guaranteeChanges(sides: SetComparison['sides']): readonly GuaranteeChange[] {
-  const verdicts = verdictsOf(sides);
-  const named = (side: 'before' | 'after') =>
-    verdicts[side].map(({ guarantee, claim, kind }) => {
-      const text = claimText(claim, sides[side].sourceOf);
-      return { key: `${guarantee.name} ${text}`, name: guarantee.name, text, kind };
-    });
-  const [old, now] = [named('before'), named('after')];
-  const kindIn = (all: typeof old, key: string) => all.find((one) => one.key === key)?.kind ?? null;
-  const all = new Map([...old, ...now].map((one) => [one.key, one]));
-  return [...all.values()].map(({ key, name, text }) => ({
+export function guaranteeChanges(
+  { before, after }: SetComparison['sides'],
+  diff: PolicyDiff,
+): readonly GuaranteeChange[] {
+  const verdicts = proveGuarantees(after.set);
+  const now = namedBySide(after, verdicts);
+  const known = knownOf(before, diff, now);
+  const old = before.digest === after.digest ? now : namedBySide(before, proveGuarantees(before.set, known));
+  return [...new Map([...old, ...now])].map(([key, { name, text }]) => ({
     name,
     text,
-    old: kindIn(old, key),
-    new: kindIn(now, key),
+    old: old.get(key)?.kind ?? null,
+    new: now.get(key)?.kind ?? null,
   }));
 }
 
-/** Equal sets are asked once. */
-function verdictsOf({ before, after }: SetComparison['sides']): BothSides<readonly ClaimVerdict[]> {
-  const now = proveGuarantees(after.set);
-  return { before: before.digest === after.digest ? now : proveGuarantees(before.set), after: now };
+interface NamedVerdict extends ClaimVerdict {
+  readonly name: string;
+  readonly text: string;
+}
+
+type ByName = ReadonlyMap<string, NamedVerdict>;
+
+function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClaimVerdict[]): ByName {
+  return new Map(
+    verdicts.map((verdict) => {
+      const { name } = verdict.guarantee;
+      const text = claimText(verdict.claim, sourceOf);
+      return [`${name} ${text}`, { ...verdict, name, text }];
+    }),
+  );
+}
+
+/**
+ * What is said of the same claim afterwards: of an action of which nothing has changed it was so before, and a request that
+ * refutes it may have done so before.
+ */
+function knownOf(before: ComparedSide, { asked, changed }: PolicyDiff, now: ByName): KnownVerdict {
+  const isAsked = new Set(asked);
+  const byText = new Map([...now.values()].map((one) => [canonicalMeaning(one.claim), one]));
+  return (claim, action) => {
+    const verdicts = byText.get(canonicalMeaning(claim))?.verdicts ?? [];
+    const verdict = verdicts.find((one) => one.action === action) ?? null;
+    if (verdict === null) return null;
+    if (!isAsked.has(action) && (claim.when === null || !readsChanged(claim.when, changed))) return verdict;
+    if (verdict.kind !== 'refuted') return null;
+    const decision = refutation(before.set, claim, verdict.facts);
+    return decision === null ? null : { kind: 'refuted', facts: verdict.facts, decision };
+  };
 }

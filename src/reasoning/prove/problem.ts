@@ -3,7 +3,7 @@
 // what it admits beyond that is found out by deciding the request that comes of it.
 
 import type { Expression } from '../../language/model/expression.ts';
-import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import type { Claim, PolicySet, Rule } from '../../language/model/policy.ts';
 import { claimedOutcomes } from '../../language/spec/claim.ts';
 import { cutLeaf } from '../cells/cut.ts';
 import { type Faults, noFaults } from '../cells/faults.ts';
@@ -27,6 +27,8 @@ export interface ProofProblem {
 
 export interface ProofProblemOptions {
   readonly isCoarse?: boolean;
+  /** Instead of all that are enforced for the action. */
+  readonly rules?: readonly Rule[] | undefined;
   readonly faults?: Faults;
 }
 
@@ -47,17 +49,14 @@ export function createProblem(
 export function createContext(
   set: PolicySet,
   key: string,
-  { isCoarse = false, faults = noFaults }: ProofProblemOptions,
+  { isCoarse = false, faults = noFaults, rules = enforcedOf(set, key) }: ProofProblemOptions,
 ): ProofContext {
   const action = set.actions.get(key);
   if (action === undefined) throw new Error(`no action ${key} is declared`);
   const ctx: ProofContext = {
     set,
     action,
-    rules: set.policies
-      .filter((policy) => policy.actions.includes(key))
-      .flatMap((policy) => policy.rules)
-      .filter((rule) => !rule.isShadow),
+    rules,
     circuit: new Circuit(),
     faults,
     isCoarse,
@@ -84,6 +83,13 @@ export function createContext(
     afterCut: [],
   };
   return ctx;
+}
+
+export function enforcedOf({ policies }: PolicySet, action: string): readonly Rule[] {
+  return policies
+    .filter(({ actions }) => actions.includes(action))
+    .flatMap(({ rules }) => rules)
+    .filter(({ isShadow }) => !isShadow);
 }
 
 function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): readonly Expression[] {

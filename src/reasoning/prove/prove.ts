@@ -4,7 +4,7 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
-import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
+import type { Claim, Guarantee, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { asClaimed, refutation } from '../../language/spec/claim.ts';
@@ -13,7 +13,8 @@ import { resolveFacts } from '../../language/spec/payload.ts';
 import type { Lemma } from '../linear/inequality.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
-import { createProblem, type ProofProblem } from './problem.ts';
+import { isGuard } from './outcomes.ts';
+import { createProblem, enforcedOf, type ProofProblem } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
 import { solveFor } from './search.ts';
 import { textTruth } from './text-choice.ts';
@@ -52,22 +53,49 @@ export interface ClaimVerdict {
 const witnessesMax = 30;
 const conflictsMax = 20_000;
 
+/** What is known of a claim about an action before it is asked; null where nothing is. */
+export type KnownVerdict = (claim: Claim, action: string) => Verdict | null;
+
 /** One verdict a claim, in the order of the set. */
-export function proveGuarantees(set: PolicySet): readonly ClaimVerdict[] {
+export function proveGuarantees(set: PolicySet, known: KnownVerdict = () => null): readonly ClaimVerdict[] {
   const asked = set.guarantees.flatMap((guarantee) =>
-    guarantee.claims.map((claim) => ({ guarantee, claim })),
+    guarantee.claims.map((claim) => ({
+      guarantee,
+      claim,
+      verdicts: [] as ClaimVerdict['verdicts'][number][],
+    })),
   );
-  const byAction = new Map<string, ReadonlyMap<Claim, Verdict>>();
   for (const action of new Set(set.guarantees.flatMap(({ actions }) => actions))) {
-    const claims = asked
-      .filter(({ guarantee }) => guarantee.actions.includes(action))
-      .map(({ claim }) => claim);
-    byAction.set(action, proveAction(set, action, claims));
+    const open = asked.filter(
+      ({ guarantee, verdicts }) =>
+        guarantee.actions.includes(action) && !verdicts.some(({ kind }) => kind === 'refuted'),
+    );
+    const found = verdictsOf(
+      set,
+      action,
+      open.map(({ claim }) => claim),
+      known,
+    );
+    for (const { claim, verdicts } of open) verdicts.push({ action, ...found.get(claim)! });
   }
-  return asked.map(({ guarantee, claim }) => {
-    const verdicts = guarantee.actions.map((action) => ({ action, ...byAction.get(action)!.get(claim)! }));
-    return { guarantee, claim, verdicts, kind: joined(verdicts.map(({ kind }) => kind)) };
-  });
+  return asked.map((one) => ({ ...one, kind: joined(one.verdicts.map(({ kind }) => kind)) }));
+}
+
+/** First what is known, then what few of many rules settle, and the rest together. */
+function verdictsOf(
+  set: PolicySet,
+  action: string,
+  claims: readonly Claim[],
+  known: KnownVerdict,
+): ReadonlyMap<Claim, Verdict> {
+  const found = new Map<Claim, Verdict>();
+  const isOfMany = enforcedOf(set, action).length >= manyRules;
+  for (const claim of claims) {
+    const verdict = known(claim, action) ?? (isOfMany ? decideWithFew(set, action, claim) : null);
+    if (verdict !== null) found.set(claim, verdict);
+  }
+  const open = claims.filter((claim) => !found.has(claim));
+  return open.length === 0 ? found : new Map([...found, ...proveAction(set, action, open)]);
 }
 
 function joined(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
@@ -92,6 +120,49 @@ export function proveAction(
   return new Map([...coarse, ...decideAll(createProblem(set, action, { claims: open }), open)]);
 }
 
+const manyRules = 40;
+const guardsAtFirst = 16;
+const fewRounds = 8;
+
+/**
+ * Begins with few guards and adds those that act on what a model shows; null where that does not settle it. Without a
+ * guard more is granted and less is denied, so that what holds then holds with all of them. What is refuted is refuted
+ * by the definition, of the whole set.
+ */
+export function decideWithFew(set: PolicySet, action: string, claim: Claim): Verdict | null {
+  if (claim.effect === 'ask') return null;
+  const all = enforcedOf(set, action);
+  const guards = all.filter((rule) => isGuard(rule) && rule.points === 0);
+  const holdsWithMore = claim.effect === (claim.mode === 'never' ? 'allow' : 'deny');
+  const left = new Set(guards.slice(holdsWithMore ? 0 : guardsAtFirst));
+  for (let round = 0; round < fewRounds; round += 1) {
+    const rules = all.filter((rule) => !left.has(rule));
+    const problem = createProblem(set, action, { claims: [claim], isCoarse: true, rules });
+    const prover = new Prover(problem);
+    const [broken] = problem.broken;
+    const example = prover.example(broken!);
+    if (example === null) {
+      const verdict = holdsWithMore ? prover.decide(claim, broken!) : null;
+      return verdict?.kind === 'proved' ? verdict : null;
+    }
+    if (example === 'open') return null;
+    const facts = asClaimed(claim, example);
+    const decision = refutation(set, claim, facts);
+    if (decision !== null) return { kind: 'refuted', facts, decision };
+    const acting = actingOn(set, facts, left);
+    if (acting.length === 0) return null;
+    for (const rule of acting) left.delete(rule);
+  }
+  return null;
+}
+
+/** Those of the guards that are not false. */
+function actingOn(set: PolicySet, facts: Facts, guards: ReadonlySet<Rule>): readonly Rule[] {
+  const { risk } = authorize(set, facts);
+  const scope = { set, facts: resolveFacts(set, facts), risk, variables: new Map() };
+  return [...guards].filter(({ condition }) => evaluateCondition(condition, scope) !== false);
+}
+
 function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, Verdict> {
   const prover = new Prover(problem);
   return new Map(claims.map((claim, at) => [claim, prover.decide(claim, problem.broken[at]!)]));
@@ -106,6 +177,15 @@ class Prover {
     this.#ctx = ctx;
     this.#formula = ctx.circuit.solver.given.length;
     this.#log = new ProofLog(ctx);
+  }
+
+  /** A request of a model that breaks the claim; null where there is none, and "open" where none can be made of it. */
+  example(broken: SolverLiteral): Facts | 'open' | null {
+    const { bounds, leftOpen } = this.#ctx;
+    const small = [...bounds.values()].map(({ literal }) => literal);
+    const answer = solveFor(this.#ctx, [broken, ...small], conflictsMax);
+    if (answer === false) return null;
+    return answer === null || leftOpen.size > 0 ? 'open' : witnessOf(this.#ctx);
   }
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {

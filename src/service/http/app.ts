@@ -22,7 +22,9 @@ import type { ReplaysOptions } from '../replay/replays.ts';
 import type { Metering } from '../requests/metering/metering.ts';
 import { createBodyDigest } from '../requests/record/body-digest.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
+import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { Store } from '../store/contract/store.ts';
+import { aboutSelf } from './about-self.ts';
 import type { RateLimit } from './calls/rate-limit.ts';
 import type { ChangeFeedTiming } from './changes/change-feed.ts';
 import type { SmtpOptions } from './changes/outgoing.ts';
@@ -75,6 +77,8 @@ export interface AppDeps {
   readonly areWebhooksPrivate?: boolean;
   /** Sends no e-mail unless said otherwise. */
   readonly smtp?: SmtpOptions | null;
+  /** What this process says of itself to the others that serve. */
+  readonly self?: ReplicaAbout;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
   /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
@@ -191,6 +195,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
   return {
     ...parts,
     clock,
+    self: deps.self ?? aboutSelf(clock()),
     keyedDigest: createBodyDigest(store.masterKey),
     origin: new URL(publicUrl).origin,
     signInDeps: {

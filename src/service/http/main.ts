@@ -17,6 +17,7 @@ import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { tampered } from '../store/contract/store-error.ts';
 import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
+import { aboutSelf } from './about-self.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import type { DemoAccount } from './routes/dashboard.ts';
 import { tokenDigest } from './routes/plants.ts';
@@ -98,6 +99,8 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   await checkState(store, shownPlace(place));
   await store.serve();
   const clock = await startClock(config, { store, log, wall: options.wall ?? Date.now });
+  const self = aboutSelf(clock());
+  await store.replicas?.introduce(self);
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
   const endpoint = config.otelEndpoint;
@@ -122,6 +125,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
   const app = createApp({
     ...configuredDeps(config),
+    self,
     metering,
     publicUrl,
     store,

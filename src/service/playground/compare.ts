@@ -48,7 +48,7 @@ function compareSides(sides: BothSides<ComparedSide>): Pick<Compared, 'compariso
   const requests = diff.findings.map(({ example }) =>
     example === null ? null : givenRequestOf(example.facts.after, after.set),
   );
-  const guarantees = guaranteeChanges(sides);
+  const guarantees = guaranteeChanges(sides, diff);
   return { comparison: reportOf({ sides, diff, guarantees, log: null }), requests };
 }
 

@@ -45,6 +45,7 @@ export interface CheckedSet {
 
 /** What the last check was given, and what came of it. */
 export interface LastCheck {
+  readonly lookedFor: 'errors' | 'warnings';
   readonly files: readonly PolicyFile[];
   /** By path, the text of each list file that was asked for, or why there was none, as a text. */
   readonly listFiles: ReadonlyMap<string, string>;

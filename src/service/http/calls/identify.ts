@@ -4,8 +4,15 @@
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyRequest } from 'fastify';
-import { createAgentCache, type Moment } from '../../agents/agent-cache.ts';
-import { type ActingPoint, type PointAuthentication, pointKeyPrefix } from '../../agents/points/point.ts';
+import { createAgentCache } from '../../agents/agent-cache.ts';
+import type { Moment } from '../../agents/found-keys.ts';
+import {
+  type ActingAs,
+  type ActingPoint,
+  type PointAuthentication,
+  pointKeyPrefix,
+} from '../../agents/points/point.ts';
+import { createPointCache } from '../../agents/points/point-cache.ts';
 import type { Authentication } from '../../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -61,19 +68,29 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
   const failures = createRateLimiter('failures', failureLimit);
-  const acting = createPointIdentifier({ store, clock, refuseStranger, takeFailure });
+  const acting = createPointIdentifier({
+    cache: createPointCache(store),
+    checkActive,
+    refuseStranger,
+    takeFailure,
+  });
   const flagReplacedKey = createKeyFlag();
 
   function identify(request: FastifyRequest): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
-    if (headerText?.startsWith(pointKeyPrefix) === true) return lookUpPoint(headerText, request);
     const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    if (headerText?.startsWith(pointKeyPrefix) === true) return identifyPoint(headerText, moment, request);
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
     if (cached === null) return lookUp(headerText, moment, request);
-    request.identity = cached;
-    checkNamed(request, cached.agent);
-    checkRate(cached, request);
+    admit(cached, request);
+    return null;
+  }
+
+  function identifyPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> | null {
+    const cached = acting.cached(keyText, request, moment);
+    if (cached === null) return lookUpPoint(keyText, moment, request);
+    admit(cached, request);
     return null;
   }
 
@@ -86,15 +103,21 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
     request.identity = result;
     checkActive(result);
-    checkNamed(request, result.agent);
-    checkRate(result, request);
+    admit(result, request);
   }
 
-  async function lookUpPoint(keyText: string, request: FastifyRequest): Promise<void> {
-    const result = await acting.identify(keyText, request);
+  async function lookUpPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> {
+    const result = await acting.identify(keyText, request, moment);
     request.identity = result;
     checkActive(result);
-    checkRate(result, request);
+    admit(result, request);
+  }
+
+  /** An active agent, within its rate. */
+  function admit(identity: Identity, request: FastifyRequest): void {
+    request.identity = identity;
+    if (identity.point === undefined) checkNamed(request, identity.agent);
+    checkRate(identity, request);
   }
 
   function checkRate(identity: Identity, request: FastifyRequest): void {
@@ -110,20 +133,14 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
-    if (before.point !== undefined) return lookAtPointAgain(headerText, before);
     const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
+    if (isByPoint(before)) return acting.identifyAgain(headerText, before, moment);
     return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
 
   async function lookAgain(headerText: string, moment: Moment): Promise<Identity> {
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) throw notKnown(result.kind);
-    checkActive(result);
-    return result;
-  }
-
-  async function lookAtPointAgain(keyText: string, before: Identity): Promise<Identity> {
-    const result = await acting.identifyAgain(keyText, before.agent.id);
     checkActive(result);
     return result;
   }
@@ -157,6 +174,10 @@ function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void 
     if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
     request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent uses a key that has been replaced');
   };
+}
+
+function isByPoint(identity: Identity): identity is ActingAs {
+  return identity.point !== undefined;
 }
 
 function checkActive({ kind }: Extract<Authentication | PointAuthentication, Identity>): void {

@@ -30,6 +30,7 @@ const pageAddresses = [
   '/welcome',
   '/setup',
   '/invitation',
+  '/reset',
   '/apply',
 ];
 

@@ -29,12 +29,13 @@ import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
 import { toGithub } from '../tasks/github.ts';
 import {
   claimToJson,
+  deciderOf,
   isGoodClaim,
   type JudgedClaim,
   judgeGuarantees,
   renderClaims,
 } from '../tasks/guarantees.ts';
-import { defaultPath, type LoadedPolicies, loadPolicies } from '../tasks/policies.ts';
+import { type CheckedPolicies, defaultPath, loadChecked } from '../tasks/policies.ts';
 import { toSarif } from '../tasks/sarif.ts';
 
 const formats = ['text', 'json', 'sarif', 'github'] as const;
@@ -70,7 +71,7 @@ interface Options {
 
 async function check(path: string, options: Options): Promise<ExitCode> {
   if (options.dryRun === true && options.fix !== true) throw new UsageError('--dry-run goes with --fix');
-  const loaded = await loadPolicies(path);
+  const loaded = await loadChecked(path);
   const result = judge(options.fix === true ? await fix(loaded, options) : { loaded, applied: [] }, options);
   report(result, formatOf(options));
   return result.isGood ? exitCodes.ok : exitCodes.wrong;
@@ -81,7 +82,7 @@ function formatOf({ json, format }: Options): Options['format'] {
 }
 
 interface Checked {
-  readonly loaded: LoadedPolicies;
+  readonly loaded: CheckedPolicies;
   readonly applied: readonly AppliedFix[];
 }
 
@@ -101,9 +102,8 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
   const isThorough = thorough === true;
   const found = withProved(checked.loaded, isThorough);
   const diagnostics = isStrict ? found.map(asError) : found;
-  const { set, engine } = compiled;
-  const claims =
-    set === null || engine === null ? [] : judgeGuarantees(set, { decide: engine.decide, trials });
+  const { set } = compiled;
+  const claims = set === null ? [] : judgeGuarantees(set, { decide: deciderOf(set), trials });
   const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
   const leftOut = set === null || isThorough ? [] : actionsLeftOut(set);
   return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
@@ -111,7 +111,7 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
 
 /** The diagnostics with what is proved to be needless. */
 function withProved(
-  { compiled, diagnostics, read }: LoadedPolicies,
+  { compiled, diagnostics, read }: CheckedPolicies,
   isThorough: boolean,
 ): readonly Diagnostic[] {
   const { set, files, silenced } = compiled;
@@ -132,7 +132,7 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 // ---- fixes
 
 /** Returns the fixed text, whether it was written or not: the check continues with it. */
-async function fix(loaded: LoadedPolicies, options: Options): Promise<Checked> {
+async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
   const fixed = fixPolicies(loaded.read.sources, loaded.compiled);
   const { root } = loaded.read;
   // When a program reads the result, standard output holds nothing else.
@@ -154,7 +154,7 @@ function describeFixes({ applied }: Fixed, { dryRun }: Options, root: string | n
   return lines.join('');
 }
 
-function withFixed(loaded: LoadedPolicies, { sources, compiled }: Fixed): LoadedPolicies {
+function withFixed(loaded: CheckedPolicies, { sources, compiled }: Fixed): CheckedPolicies {
   const texts = new Map(sources.files.map(({ path, text }) => [path, text]));
   return {
     ...loaded,
@@ -215,14 +215,14 @@ function toJson({
   };
 }
 
-type Set = NonNullable<LoadedPolicies['compiled']['set']>;
+type Set = NonNullable<CheckedPolicies['compiled']['set']>;
 
 function counts(set: Set): { actions: number; policies: number; rules: number } {
   const rules = set.policies.reduce((sum, policy) => sum + policy.rules.length, 0);
   return { actions: set.actions.size, policies: set.policies.length, rules };
 }
 
-function describe({ path, compiled: { set } }: LoadedPolicies): string {
+function describe({ path, compiled: { set } }: CheckedPolicies): string {
   const { actions, policies, rules } = counts(set!);
   const marks = createMarks();
   const what = [

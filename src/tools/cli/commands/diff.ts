@@ -87,7 +87,7 @@ async function diff(
   const known = await knownRequests(asked.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
   const sides = { before, after };
-  const guarantees = guaranteeChanges(sides);
+  const guarantees = guaranteeChanges(sides, compared);
   const finish = (log: Tallied | null): ExitCode => {
     const report = reportOf({ sides, diff: compared, guarantees, log });
     show(report, options, asked.new.path);

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { renderDiagnostics } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
-import { compile } from '../../../pipeline.ts';
+import { checkSources } from '../../../pipeline.ts';
 import { horizon } from '../../../reasoning/cells/times.ts';
 import { createProblem } from '../../../reasoning/prove/problem.ts';
 import {
@@ -25,8 +25,8 @@ import {
   useColor,
 } from '../output/output.ts';
 import { addTests } from '../tasks/add-tests.ts';
-import { claimToJson, isGoodClaim, judgeGuarantees, renderClaims } from '../tasks/guarantees.ts';
-import { defaultPath, loadPolicies } from '../tasks/policies.ts';
+import { claimToJson, deciderOf, isGoodClaim, judgeGuarantees, renderClaims } from '../tasks/guarantees.ts';
+import { defaultPath, loadChecked } from '../tasks/policies.ts';
 
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -109,24 +109,24 @@ const questionFile = 'question';
 
 /** Null where the policies, or the question, are wrong; they have been shown then. */
 async function load(path: string, question: Question | null) {
-  const { read, compiled, diagnostics } = await loadPolicies(path);
+  const { read, compiled, diagnostics } = await loadChecked(path);
   const plain = { read, compiled, diagnostics, sourceOf: read.sourceOf };
   const {
     compiled: made,
     diagnostics: found,
     sourceOf,
   } = question === null ? plain : withQuestion(plain, question);
-  const { set, engine } = made;
-  if (set === null || engine === null) {
+  const { set } = made;
+  if (set === null) {
     printError(renderDiagnostics(found, sourceOf, { color: useColor(process.stderr) }));
     return null;
   }
   const guarantees =
     question === null ? set.guarantees : set.guarantees.filter(({ span }) => span.file === questionFile);
-  return { set: { ...set, guarantees }, decide: engine.decide, sourceOf, root: read.root };
+  return { set: { ...set, guarantees }, decide: deciderOf(set), sourceOf, root: read.root };
 }
 
-type Loaded = Pick<Awaited<ReturnType<typeof loadPolicies>>, 'read' | 'compiled' | 'diagnostics'>;
+type Loaded = Pick<Awaited<ReturnType<typeof loadChecked>>, 'read' | 'compiled' | 'diagnostics'>;
 
 function withQuestion({ read, compiled }: Loaded, { on, claim }: Question) {
   const names = new Set(compiled.set?.guarantees.map(({ name }) => name));
@@ -134,7 +134,7 @@ function withQuestion({ read, compiled }: Loaded, { on, claim }: Question) {
   while (names.has(name)) name += '_';
   const text = `guarantee ${name} on ${on} {\n  ${claim}\n}\n`;
   const { sources } = read;
-  const made = compile({ ...sources, files: [...sources.files, { path: questionFile, text }] });
+  const made = checkSources({ ...sources, files: [...sources.files, { path: questionFile, text }] });
   const sourceOf = (path: string): string | null => (path === questionFile ? text : read.sourceOf(path));
   return { compiled: made, diagnostics: made.diagnostics, sourceOf };
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
-import { type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import { type CompileCache, createCompileCache, findErrors } from '../../../pipeline.ts';
 import type { ComparedSide } from '../../../reasoning/diff/report.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { printError } from '../output/output.ts';
@@ -33,7 +33,7 @@ export async function readSide(
   const laidOut = revision === null ? null : await layOut(revision, path);
   try {
     const read = await readSources(laidOut?.path ?? path);
-    const checked = checkSources(read.sources, memory);
+    const checked = findErrors(read.sources, memory);
     const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
       hasErrors([one]),
     );

@@ -4,9 +4,9 @@
 import type { Diagnostic, Edit, Fix } from '../../../language/diagnostic/diagnostic.ts';
 import { type Position, position } from '../../../language/diagnostic/render.ts';
 import {
+  type Checked,
   type CompileCache,
-  type Compiled,
-  compile,
+  checkSources,
   createCompileCache,
   type PolicySources,
 } from '../../../pipeline.ts';
@@ -15,7 +15,7 @@ const roundsMax = 10;
 
 export interface Fixed {
   readonly sources: PolicySources;
-  readonly compiled: Compiled;
+  readonly compiled: Checked;
   /** In the order in which they were applied. */
   readonly applied: readonly AppliedFix[];
   /** The files whose text changed. */
@@ -36,7 +36,7 @@ export interface FileChange {
 }
 
 /** Writes nothing. Never throws for what a policy says. */
-export function fixPolicies(sources: PolicySources, compiled: Compiled): Fixed {
+export function fixPolicies(sources: PolicySources, compiled: Checked): Fixed {
   const cache = createCompileCache();
   const applied: AppliedFix[] = [];
   let now: State = { sources, compiled };
@@ -52,7 +52,7 @@ export function fixPolicies(sources: PolicySources, compiled: Compiled): Fixed {
 
 interface State {
   readonly sources: PolicySources;
-  readonly compiled: Compiled;
+  readonly compiled: Checked;
 }
 
 interface OfferedFix {
@@ -100,7 +100,7 @@ function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): C
   if (offered.length === 0) return choice;
   const chosen = [...choice.chosen, ...offered];
   const sources = applyFixes(round.before.sources, chosen);
-  const result = { sources, compiled: compile(sources, round.cache) };
+  const result = { sources, compiled: checkSources(sources, round.cache) };
   if (!addsError(round.before.compiled, result.compiled)) return { chosen, result };
   if (offered.length === 1) return choice;
   const middle = offered.length >> 1;
@@ -108,12 +108,12 @@ function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): C
 }
 
 /** Identifies errors by their message, since their places shift. */
-function addsError(before: Compiled, after: Compiled): boolean {
+function addsError(before: Checked, after: Checked): boolean {
   const allowed = countErrors(before);
   return [...countErrors(after)].some(([key, count]) => count > (allowed.get(key) ?? 0));
 }
 
-function countErrors({ diagnostics }: Compiled): ReadonlyMap<string, number> {
+function countErrors({ diagnostics }: Checked): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { code, severity, span, message } of diagnostics) {
     const key = JSON.stringify([code, span.file, message]);

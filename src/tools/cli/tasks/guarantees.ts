@@ -6,6 +6,7 @@ import type { Span } from '../../../language/diagnostic/span.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Claim, PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
+import { linkSet } from '../../../pipeline.ts';
 import {
   isHardlyTried,
   type Trial,
@@ -34,6 +35,15 @@ export interface JudgeOptions {
   readonly decide: (facts: Facts) => Decision;
   /** Requests on which each claim is tried beside the proof. */
   readonly trials?: number | undefined;
+}
+
+/** The set's functions, made when they are first asked. */
+export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
+  let linked: ReturnType<typeof linkSet> | null = null;
+  return (facts) => {
+    linked ??= linkSet(set);
+    return linked.decide(facts);
+  };
 }
 
 /** One a claim, in the order of the set. */

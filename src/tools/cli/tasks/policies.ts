@@ -3,22 +3,36 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics, type SourceOf } from '../../../language/diagnostic/render.ts';
-import { type Compiled, compile } from '../../../pipeline.ts';
+import { type Checked, type Compiled, checkSources, compile, type PolicySources } from '../../../pipeline.ts';
 import { type ReadSources, readPaths, readPolicies } from '../../../service/policies/read.ts';
 import { printError, useColor } from '../output/output.ts';
 
-export interface LoadedPolicies {
+export interface LoadedPolicies<Made extends Checked = Compiled> {
   readonly path: string;
   readonly read: ReadSources;
-  readonly compiled: Compiled;
+  readonly compiled: Made;
   /** The diagnostics of reading and compiling together. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** What they say, without functions that decide. */
+export type CheckedPolicies = LoadedPolicies<Checked>;
+
 /** A directory with all that is under it, or one file. */
-export async function loadPolicies(path: string): Promise<LoadedPolicies> {
+export function loadPolicies(path: string): Promise<LoadedPolicies> {
+  return load(path, compile);
+}
+
+export function loadChecked(path: string): Promise<CheckedPolicies> {
+  return load(path, checkSources);
+}
+
+async function load<Made extends Checked>(
+  path: string,
+  make: (sources: PolicySources) => Made,
+): Promise<LoadedPolicies<Made>> {
   const read = await readSources(path);
-  const compiled = compile(read.sources);
+  const compiled = make(read.sources);
   return {
     path,
     read,
