@@ -58,7 +58,7 @@ describe('writ point', () => {
     await point('assign', 'files proxy', '--agent', 'buyer');
     const rotated = JSON.parse((await point('rotate', 'files proxy', '--grace', 'now', '--json')).stdout);
     expect([await ask(), await ask(rotated.api_key)]).toEqual([401, 200]);
-    await point('disable', 'files proxy');
+    await point('disable', 'Files Proxy');
     expect(await ask(rotated.api_key)).toBe(403);
     expect((await point('enable', 'files proxy')).stdout).toBe('files proxy is active\n');
     expect((await point('revoke', 'files proxy')).code).toBe(2);

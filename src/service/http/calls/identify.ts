@@ -3,7 +3,7 @@
 // key is good, so that refusals after it are recorded.
 
 import { performance } from 'node:perf_hooks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { createAgentCache } from '../../agents/agent-cache.ts';
 import type { Moment } from '../../agents/found-keys.ts';
 import {
@@ -41,7 +41,7 @@ export interface IdentifyOptions {
 }
 
 /** At once, and then null, where the key was looked up a moment ago. Throws or rejects with a ProblemError: 401, 403 or 429. */
-export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | null;
+export type Identify = (request: FastifyRequest) => Promise<void> | null;
 
 /**
  * Who it is now: the same object where nothing has changed, and then at once. Throws or rejects with a ProblemError
@@ -53,13 +53,8 @@ export interface Identifier {
   /** Before the body is read. */
   readonly identify: Identify;
   /** As if the agent had sent so many more requests. Throws a ProblemError (429). */
-  readonly takeMore: (exchange: Exchange, count: number) => void;
+  readonly takeMore: (request: FastifyRequest, count: number) => void;
   readonly identifyAgain: IdentifyAgain;
-}
-
-export interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 /** So often the log says again that a replaced key is in use, of so many keys. */
@@ -81,58 +76,60 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   });
   const flagReplacedKey = createKeyFlag();
 
-  function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
+  function identify(request: FastifyRequest): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
     const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
-    const exchange = { request, reply };
-    if (headerText?.startsWith(pointKeyPrefix) === true) return identifyPoint(headerText, moment, exchange);
+    if (headerText?.startsWith(pointKeyPrefix) === true) return identifyPoint(headerText, moment, request);
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
-    if (cached === null) return lookUp(headerText, moment, exchange);
-    admit(cached, exchange);
+    if (cached === null) return lookUp(headerText, moment, request);
+    admit(cached, request);
     return null;
   }
 
-  function identifyPoint(keyText: string, moment: Moment, exchange: Exchange): Promise<void> | null {
-    const cached = acting.cached(keyText, exchange.request, moment);
-    if (cached === null) return lookUpPoint(keyText, moment, exchange);
-    admit(cached, exchange);
+  function identifyPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> | null {
+    const cached = acting.cached(keyText, request, moment);
+    if (cached === null) return lookUpPoint(keyText, moment, request);
+    admit(cached, request);
     return null;
   }
 
-  async function lookUp(headerText: string | undefined, moment: Moment, exchange: Exchange): Promise<void> {
-    const { request } = exchange;
+  async function lookUp(
+    headerText: string | undefined,
+    moment: Moment,
+    request: FastifyRequest,
+  ): Promise<void> {
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
     request.identity = result;
     checkActive(result);
-    admit(result, exchange);
+    admit(result, request);
   }
 
-  async function lookUpPoint(keyText: string, moment: Moment, exchange: Exchange): Promise<void> {
-    const result = await acting.identify(keyText, exchange.request, moment);
-    exchange.request.identity = result;
+  async function lookUpPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> {
+    const result = await acting.identify(keyText, request, moment);
+    request.identity = result;
     checkActive(result);
-    admit(result, exchange);
+    admit(result, request);
   }
 
   /** An active agent, within its rate. */
-  function admit(identity: Identity, exchange: Exchange): void {
-    exchange.request.identity = identity;
-    if (identity.point === undefined) checkNamed(exchange.request, identity.agent);
-    checkRate(identity, exchange);
+  function admit(identity: Identity, request: FastifyRequest): void {
+    request.identity = identity;
+    if (identity.point === undefined) checkNamed(request, identity.agent);
+    checkRate(identity, request);
   }
 
-  function checkRate(identity: Identity, { request, reply }: Exchange): void {
-    flagReplacedKey(identity, { request, reply });
+  function checkRate(identity: Identity, request: FastifyRequest): void {
+    flagReplacedKey(identity, request);
     const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
-    reply.headers(agents.headers(reading));
+    Object.assign(request.replyHeaders, agents.headers(reading));
     if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
   }
 
-  function takeMore(exchange: Exchange, count: number): void {
-    const { identity } = exchange.request;
-    for (let taken = 0; identity !== null && taken < count; taken += 1) checkRate(identity, exchange);
+  function takeMore(request: FastifyRequest, count: number): void {
+    const { identity } = request;
+    for (let taken = 0; identity !== null && taken < count; taken += 1) checkRate(identity, request);
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
@@ -165,13 +162,13 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 }
 
 /** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
-function createKeyFlag(): (identity: Identity, exchange: Exchange) => void {
+function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
   /** By key, on the clock of `performance.now`. */
   const toldAtMs = new Map<string, number>();
-  return ({ agent, key }, { request, reply }) => {
+  return ({ agent, key }, request) => {
     if (key.notAfterMs === null) return;
     const ends = new Date(key.notAfterMs).toISOString();
-    reply.header('x-agent-api-key-expires', ends);
+    request.replyHeaders['x-agent-api-key-expires'] = ends;
     if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
     toldAtMs.set(key.id, request.startedAtMs);
     if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');

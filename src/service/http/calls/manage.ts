@@ -44,9 +44,9 @@ function takeBearer({ headers }: FastifyRequest): void {
 
 /** Whoever sends an agent's key is that agent; where agents alone may call, nobody else is looked for later. */
 function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onRequestAsyncHookHandler {
-  return async (request, reply) => {
+  return async (request) => {
     if (isForAgentsAlone) takeBearer(request);
-    if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request, reply);
+    if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request);
   };
 }
 

@@ -219,7 +219,7 @@ export function createWaits(options: WaitsOptions): Waits {
       return {
         async until(found, held) {
           const latest = await until(found, held, over);
-          reply.header('preference-applied', `wait=${seconds}`);
+          request.replyHeaders['preference-applied'] = `wait=${seconds}`;
           return latest;
         },
       };

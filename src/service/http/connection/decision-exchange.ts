@@ -3,7 +3,7 @@
 // more than the reply, and finds the others on their way. INVARIANT: more of a body than the limit is never kept, one that
 // ends before its end is an error, and either is told once.
 
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { RequestView } from '../../requests/record/reply.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -60,13 +60,13 @@ export function createDecisionReplies(shutdown: AbortSignal): ReplyWith {
 
 function send(view: RequestView, reply: FastifyReply, shutdown: AbortSignal): void {
   const body = JSON.stringify(view);
-  const headers: OutgoingHttpHeaders = reply.getHeaders() as OutgoingHttpHeaders;
+  const headers = reply.request.replyHeaders;
   // Where a request that waits for people is looked up again.
   if (view.status === 'pending') headers.location = `/v1/requests/${view.request_id}`;
   // A connection that stays open for more requests would hold up the stop.
   if (shutdown.aborted) headers.connection = 'close';
   headers['content-type'] = 'application/json; charset=utf-8';
-  headers['content-length'] = Buffer.byteLength(body);
+  headers['content-length'] = String(Buffer.byteLength(body));
   reply.hijack();
   reply.raw.writeHead(200, headers).end(body);
 }

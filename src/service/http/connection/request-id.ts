@@ -12,6 +12,8 @@ declare module 'fastify' {
     clientAddress: string;
     /** When its headers were there, on the clock of `performance.now`. */
     startedAtMs: number;
+    /** What its reply carries whatever it says, by name in lower case; a route's own header of the name stands above it. */
+    replyHeaders: Record<string, string>;
   }
 }
 
@@ -20,10 +22,13 @@ const clientIdForm = /^[A-Za-z0-9._~:-]{1,128}$/;
 export function addRequestId(app: FastifyInstance): void {
   app.decorateRequest('clientAddress', '');
   app.decorateRequest('startedAtMs', 0);
-  app.addHook('onRequest', (request, reply, done) => {
+  app.decorateRequest('replyHeaders');
+  app.addHook('onRequest', (request, _reply, done) => {
     request.startedAtMs = performance.now();
-    reply.header('x-request-id', shownRequestId(request.headers['x-request-id'], request.id));
-    reply.header('cache-control', 'no-store');
+    request.replyHeaders = {
+      'x-request-id': shownRequestId(request.headers['x-request-id'], request.id),
+      'cache-control': 'no-store',
+    };
     const address = addressOf(request);
     if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
     request.clientAddress = address;
@@ -31,6 +36,11 @@ export function addRequestId(app: FastifyInstance): void {
       return done(new ProblemError('malformed_request', 'HTTP/1.1 asks for the header `Host`'));
     }
     done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    for (const [name, value] of Object.entries(request.replyHeaders ?? {}))
+      if (!reply.hasHeader(name)) reply.header(name, value);
+    done(null, payload);
   });
 }
 

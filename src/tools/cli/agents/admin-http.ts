@@ -66,7 +66,7 @@ async function listAgents(api: Api, text?: string): Promise<readonly ShownAgent[
 }
 
 /** Compares names as the store does: without regard to the case of ASCII letters. */
-function isNamed({ name }: ShownAgent, wanted: string): boolean {
+export function isNamed({ name }: { readonly name: string }, wanted: string): boolean {
   const fold = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   return fold(name) === fold(wanted);
 }

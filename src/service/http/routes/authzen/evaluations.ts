@@ -1,7 +1,7 @@
 // The decision point of AuthZEN (Authorization API 1.0): one evaluation, several in one call, what an agent could do with a
 // resource, and where all this is. INVARIANT: what is denied is a 200; what is unknown in a body is ignored.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { possibilities } from '../../../../language/model/possibility.ts';
 import { agentFacts } from '../../../requests/record/agent-facts.ts';
 import { type Entities, entitiesExample, entitiesSchema, entitySchemas } from '../../authzen/entities.ts';
@@ -12,10 +12,7 @@ import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 
 export interface EvaluationDeps extends EvaluateDeps {
-  readonly takeMore: (
-    exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-    count: number,
-  ) => void;
+  readonly takeMore: (request: FastifyRequest, count: number) => void;
 }
 
 const evaluationsMax = 100;
@@ -128,7 +125,7 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
     const { evaluations = [], options = {}, ...defaults } = call.body;
     if (evaluations.length === 0)
       return await evaluateEntities(deps, call.request, checked(call.request, defaults));
-    deps.takeMore(call, evaluations.length - 1);
+    deps.takeMore(call.request, evaluations.length - 1);
     const last = endsWith[options.evaluations_semantic ?? 'execute_all'];
     const results: Evaluated[] = [];
     for (const one of evaluations) {

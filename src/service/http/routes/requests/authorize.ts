@@ -50,7 +50,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     url: '/v1/authorize',
     // The reply is made here, before the framework reads a body: it never comes to the handler.
     onRequest(request, reply) {
-      const identifying = identify(request, reply);
+      const identifying = identify(request);
       if (identifying === null) return read(request, reply);
       identifying.then(
         () => read(request, reply),
@@ -83,16 +83,16 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const wait = waits.begin({ request, reply }, call.identity.agent.id);
     const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
     const latest = await whilePending(options, answer, { call, wait });
-    if (call.headers.prefer !== undefined) await addReceipt({ view: latest, input: answer.input }, reply);
+    if (call.headers.prefer !== undefined) await addReceipt({ view: latest, input: answer.input }, request);
     return latest;
   }
 
   /** Signed where the agent asks for it, and what it asks is granted. */
-  async function addReceipt({ view, input }: Answer, reply: FastifyReply): Promise<void> {
+  async function addReceipt({ view, input }: Answer, request: FastifyRequest): Promise<void> {
     if (typeof input.receiptFor !== 'string' || view.status !== 'auto_approved' || !receipts.isOn) return;
     const issued = await receipts.issue(view.request_id, input);
     // Without one nobody who asks for receipts acts.
-    if (issued.kind === 'issued') reply.header('writ-receipt', issued.receipt);
+    if (issued.kind === 'issued') request.replyHeaders['writ-receipt'] = issued.receipt;
   }
 
   // A request of a known agent that is refused is recorded too, before the reply.

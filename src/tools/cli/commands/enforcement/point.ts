@@ -1,6 +1,7 @@
 // `writ point`: the enforcement points of a running service, the agents that each asks for, and their keys.
 
 import type { Command } from 'commander';
+import { isNamed } from '../../agents/admin-http.ts';
 import {
   type Api,
   type ApiOptions,
@@ -174,6 +175,6 @@ async function listPoints(api: Api): Promise<readonly ShownPoint[]> {
 
 async function findPoint(api: Api, idOrName: string): Promise<ShownPoint> {
   const points = await listPoints(api);
-  const found = points.find(({ id }) => id === idOrName) ?? points.find(({ name }) => name === idOrName);
+  const found = points.find(({ id }) => id === idOrName) ?? points.find((one) => isNamed(one, idOrName));
   return found ?? refuse(`there is no enforcement point \`${idOrName}\``);
 }
