@@ -16,7 +16,7 @@ test('alive and ready', async () => {
   expect(reply.status).toBe(200);
   expect(await reply.json()).toMatchObject({
     status: 'ready',
-    store: { status: 'writable' },
+    store: { status: 'writable', fault: null },
     policies: { status: 'current', actions: 4, rules: 5, failure: null },
   });
 });
@@ -87,5 +87,8 @@ test('a store that is closed: 503', async () => {
   await service.store.close();
   const reply = await fetch(`${service.url}/readyz`);
   expect(reply.status).toBe(503);
-  expect(await reply.json()).toMatchObject({ status: 'not-ready', store: { status: 'not-writable' } });
+  expect(await reply.json()).toMatchObject({
+    status: 'not-ready',
+    store: { status: 'not-writable', fault: null },
+  });
 });

@@ -73,7 +73,11 @@ async function closeAll(opened: readonly Closing[]): Promise<void> {
 }
 
 async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
-  const place = storePlaceOf({ data: config.data, database: config.store });
+  const place = storePlaceOf({
+    data: config.data,
+    database: config.store,
+    durability: config.durability,
+  });
   const log = createLateLog();
   // The policies are compiled while the rest of the program is loaded and the store opens.
   const opening = startPolicies(config, log, opened);
@@ -222,9 +226,11 @@ async function checkState(store: Store, shown: string): Promise<void> {
 /** Grants of before must not live again: the service goes on from its newest record, or does not start. */
 async function startClock({ clockBehind }: Config, store: Store, log: PolicyLog): Promise<Clock> {
   const newestMs = await store.chain.latestAtMs();
-  const fault = clockFault(Date.now(), newestMs);
+  const wall = () => Math.floor(store.serverNow() ?? Date.now());
+  const fault = clockFault(wall(), newestMs);
   if (fault !== null && clockBehind === 'refuse') throw new StartError(`writ: ${fault}`);
   return createClock({
+    wall,
     floorMs: fault === null ? newestMs : null,
     onSetBack: (aheadMs) =>
       log.warn({ ahead_ms: Math.round(aheadMs) }, "the machine's clock was set back; the service's goes on"),

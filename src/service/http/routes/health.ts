@@ -8,7 +8,7 @@ import type { DescribedRoute, Operation } from '../contract/operation.ts';
 import { policyReport, policyReportExample, policyReportSchema } from '../views/policy-report.ts';
 
 export interface HealthRouteOptions {
-  readonly store: Pick<Store, 'isWritable'>;
+  readonly store: Pick<Store, 'isWritable' | 'fault'>;
   readonly policies: Pick<PolicyHost, 'state' | 'isReady'>;
   readonly shutdown: AbortSignal;
 }
@@ -24,7 +24,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
     reply.code(isReady ? 200 : 503);
     return {
       status: isReady ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
-      store: { status: isWritable ? 'writable' : 'not-writable' },
+      store: { status: isWritable ? 'writable' : 'not-writable', fault: isWritable ? null : store.fault() },
       policies: policyReport(policies.state()),
     };
   });
@@ -56,8 +56,15 @@ const readySchema = {
     status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
     store: {
       type: 'object',
-      required: ['status'],
-      properties: { status: { type: 'string', enum: ['writable', 'not-writable'] } },
+      required: ['status', 'fault'],
+      properties: {
+        status: { type: 'string', enum: ['writable', 'not-writable'] },
+        fault: {
+          type: ['string', 'null'],
+          description:
+            'What the operator has to change before anything is stored, where the service knows it.',
+        },
+      },
     },
     policies: policyReportSchema,
   },
@@ -65,7 +72,7 @@ const readySchema = {
 
 const readyExample = {
   status: 'ready',
-  store: { status: 'writable' },
+  store: { status: 'writable', fault: null },
   policies: policyReportExample,
 } as const;
 
@@ -78,7 +85,7 @@ const readyOperation: Operation = {
     503: {
       description: 'It cannot record, or is stopping',
       schema: readySchema,
-      example: { ...readyExample, status: 'not-ready', store: { status: 'not-writable' } },
+      example: { ...readyExample, status: 'not-ready', store: { status: 'not-writable', fault: null } },
     },
   },
   problems: ['internal_error'],
