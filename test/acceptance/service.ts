@@ -36,6 +36,8 @@ export async function startService({
     WRIT_LIMITS_RATE_PER_MINUTE: '1000000000',
     WRIT_LIMITS_BURST: '1000000000',
     WRIT_LIMITS_IN_FLIGHT: '2000',
+    // The servers of tests stand alone.
+    WRIT_STORE_DURABILITY: 'single',
     ...env,
   });
   return { ...started, data };

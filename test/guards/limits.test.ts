@@ -44,6 +44,7 @@ test('each setting that opens something is closed unless it is set', () => {
   expect(settings['webhooks.allow_private'].default).toBe(false);
   expect(settings['meters.trust_agent_reports'].default).toBe(false);
   expect(settings['clock.behind'].default).toBe('refuse');
+  expect(settings['store.durability'].default).toBe('replicated');
   expect(settings.host.default).toBe('127.0.0.1');
 });
 

@@ -37,6 +37,7 @@ test('defaults', () => {
       logLevel: 'info',
       isCompatibilityAllowed: true,
       clockBehind: 'refuse',
+      durability: 'replicated',
       otelEndpoint: null,
       areAgentReportsTrusted: false,
       publicUrl: null,

@@ -87,5 +87,8 @@ test('a store that is closed: 503', async () => {
   await service.store.close();
   const reply = await fetch(`${service.url}/readyz`);
   expect(reply.status).toBe(503);
-  expect(await reply.json()).toMatchObject({ status: 'not-ready', store: { status: 'not-writable' } });
+  expect(await reply.json()).toMatchObject({
+    status: 'not-ready',
+    store: { status: 'not-writable' },
+  });
 });

@@ -7,6 +7,7 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { type Durability, durabilities } from '../store/contract/durability.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -23,6 +24,8 @@ export interface Config {
   readonly data: string;
   /** Address of a database in PostgreSQL; null keeps the store in the data directory. */
   readonly store: string | null;
+  /** What the server of that database has to promise. */
+  readonly durability: Durability;
   /** Null: the one that was made at the first start. */
   readonly sandboxToken: string | null;
   readonly ratePerMinute: number;
@@ -75,6 +78,7 @@ export const settings = {
   'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
   data: { default: './var', kind: { is: 'path' } },
   store: { default: null, kind: { is: 'database' } },
+  'store.durability': { default: 'replicated', kind: { is: 'choice', of: durabilities } },
   'sandbox.token': { default: null, kind: { is: 'secret' } },
   'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
@@ -329,6 +333,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     compileTimeoutMs: number('policies.compile_timeout') * 1_000,
     data: text('data'),
     store: textOrNull('store'),
+    durability: durabilities.find((one) => one === values.get('store.durability')) ?? 'replicated',
     sandboxToken: textOrNull('sandbox.token'),
     ratePerMinute: number('limits.rate_per_minute'),
     burst: number('limits.burst'),

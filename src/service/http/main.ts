@@ -89,7 +89,11 @@ async function closeAll(opened: readonly Closing[]): Promise<void> {
 }
 
 async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
-  const place = storePlaceOf({ data: config.data, database: config.store });
+  const place = storePlaceOf({
+    data: config.data,
+    database: config.store,
+    durability: config.durability,
+  });
   const log = createLateLog();
   // The policies are compiled while the rest of the program is loaded and the store opens.
   const opening = startPolicies(config, log, opened);
@@ -250,8 +254,9 @@ interface ClockSources {
 }
 
 /** Grants of before must not live again: the service goes on from its newest record, or does not start. */
-async function startClock({ clockBehind }: Config, { store, log, wall }: ClockSources): Promise<Clock> {
+async function startClock({ clockBehind }: Config, { store, log, wall: own }: ClockSources): Promise<Clock> {
   const newestMs = await store.chain.latestAtMs();
+  const wall = () => Math.floor(store.serverNow() ?? own());
   const fault = clockFault(wall(), newestMs);
   if (fault !== null && clockBehind === 'refuse') throw new StartError(`writ: ${fault}`);
   return createClock({

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Durability } from './contract/durability.ts';
 import type { RecordReader, RecordsPlace } from './contract/log.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
@@ -20,12 +21,14 @@ interface ConfiguredStore {
   readonly data: string;
   /** Address of a database in PostgreSQL; null for a file. */
   readonly database: string | null;
+  /** Of who serves. */
+  readonly durability?: Durability;
 }
 
-export function storePlaceOf({ data, database }: ConfiguredStore): StorePlace {
+export function storePlaceOf({ data, database, durability }: ConfiguredStore): StorePlace {
   return database === null
     ? { path: join(data, 'writ.db') }
-    : { url: database, keyFile: join(data, keyName) };
+    : { url: database, keyFile: join(data, keyName), ...(durability === undefined ? {} : { durability }) };
 }
 
 /** What must be there already, unless the store is to be made anew. */

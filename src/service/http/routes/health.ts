@@ -8,10 +8,12 @@ import type { DescribedRoute, Operation } from '../contract/operation.ts';
 import { policyReport, policyReportExample, policyReportSchema } from '../views/policy-report.ts';
 
 export interface HealthRouteOptions {
-  readonly store: Pick<Store, 'isWritable'>;
+  readonly store: Pick<Store, 'isWritable' | 'fault'>;
   readonly policies: Pick<PolicyHost, 'state' | 'isReady'>;
   readonly shutdown: AbortSignal;
 }
+
+const notWritable = 'records cannot be written: nothing is granted until they can';
 
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
   const { store, policies, shutdown } = options;
@@ -24,24 +26,17 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
     reply.code(isReady ? 200 : 503);
     return {
       status: isReady ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
-      why: isReady ? null : whyNot({ isWritable, isStopping: shutdown.aborted }),
+      why: isReady ? null : whyNot(isWritable ? null : (store.fault() ?? notWritable), shutdown.aborted),
       store: { status: isWritable ? 'writable' : 'not-writable' },
       policies: policyReport(policies.state()),
     };
   });
 }
 
-function whyNot({
-  isWritable,
-  isStopping,
-}: {
-  readonly isWritable: boolean;
-  readonly isStopping: boolean;
-}): string {
+/** `fault`: why nothing can be recorded; null where it can. */
+function whyNot(fault: string | null, isStopping: boolean): string {
   if (isStopping) return 'the service is stopping';
-  return isWritable
-    ? 'the replicas decide by another policy set, which this one cannot decide by yet'
-    : 'records cannot be written: nothing is granted until they can';
+  return fault ?? 'the replicas decide by another policy set, which this one cannot decide by yet';
 }
 
 const healthOperation: Operation = {
@@ -97,7 +92,7 @@ const readyOperation: Operation = {
       example: {
         ...readyExample,
         status: 'not-ready',
-        why: 'records cannot be written: nothing is granted until they can',
+        why: notWritable,
         store: { status: 'not-writable' },
       },
     },

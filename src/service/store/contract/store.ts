@@ -60,6 +60,13 @@ export interface Store {
   copyTo(path: string): Promise<void>;
   /** False for a few seconds after a write has failed, and for ever once the writer is lost. */
   isWritable(): boolean;
+  /** What has to be changed before anything is stored, for the operator; null where the store knows of nothing. */
+  fault(): string | null;
+  /**
+   * The time of the server that several processes share, in milliseconds since 1970-01-01T00:00Z, not rounded; null where this machine's
+   * clock is the only one. It may go back.
+   */
+  serverNow(): number | null;
   /** How many writes wait for the disk now. */
   queueDepth(): number;
   /** Finishes the writes under way, then lets go of all files. Calling it again changes nothing. */

@@ -27,6 +27,7 @@ export interface Appended {
   /** Of the record before the batch. */
   readonly first_sequence: number;
   readonly last_sequence: number;
+  readonly server_ms: number;
 }
 
 /** A request as it is sent. */

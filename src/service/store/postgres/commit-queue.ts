@@ -4,6 +4,7 @@
 // claimed again.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Durability } from '../contract/durability.ts';
 import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { type Appended, appendStatement, appendValues } from './append.ts';
@@ -21,7 +22,8 @@ import { withMetersLocked } from './lock-meters.ts';
 import { MovedMeters } from './moved-meters.ts';
 import { answerBatch, type SentRequest, takeBatch, type WaitingRequest } from './request-batch.ts';
 import { type Connection, connect } from './server/connection.ts';
-import { fenced, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
+import { fenced, serverFault, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
+import { Liveness } from './server/liveness.ts';
 import { inTransaction, type Work } from './transaction.ts';
 
 interface WaitingWrite {
@@ -42,23 +44,20 @@ export interface CommitQueueOptions {
   readonly url: string;
   readonly actor: string;
   readonly writesPendingMax: number;
+  readonly durability: Durability | null;
 }
 
 const batchMax = 500;
 /** Turns of the event loop for which a small batch waits while each of them brings more writes. */
 const turnsMax = 4;
 const enoughWrites = 32;
-/** So long a failed write is held against the store unless another succeeds; then the next may try. */
-const failureShownMs = 5_000;
-/** A server that does not answer for so long is not there, as far as anybody asks: together with the next, within a second. */
-const silenceShownMs = 650;
 const keepEveryMs = 250;
 /** One that does not answer this question for so long is connected to anew. */
 const silenceMaxMs = 1_000;
 const connectAgainMs = 100;
 
 export async function openCommitQueue(options: CommitQueueOptions): Promise<CommitQueue> {
-  return new CommitQueue(options, await connect(options.url));
+  return new CommitQueue(options, await connect(options.url, options.durability));
 }
 
 /** A class because it holds the connection and the writes that wait for it. */
@@ -66,6 +65,7 @@ export class CommitQueue {
   readonly #options: CommitQueueOptions;
   readonly #listeners: (() => void)[] = [];
   readonly moved = new MovedMeters();
+  readonly server = new Liveness();
   #connection: Connection;
   #fence: Fence = noFence();
   #waiting: Waiting[] = [];
@@ -75,9 +75,6 @@ export class CommitQueue {
   /** What has been sent and is not answered. */
   #underWay: readonly Waiting[] = [];
   #pumping: Promise<void> | null = null;
-  /** Since when the server owes an answer; null while it owes none. */
-  #askedAtMs: number | null = null;
-  #failedAtMs = -Infinity;
   /** Why no further write is taken; null while the queue is open. */
   #ended: StoreError | null = null;
   #closing: Promise<void> | null = null;
@@ -136,7 +133,10 @@ export class CommitQueue {
   /** From now on this process serves, and stores nothing once another has its slot. Rejects with a StoreError. */
   async claim(): Promise<void> {
     try {
-      await checkServer(this.#connection);
+      await this.server.hearing(
+        () => checkServer(this.#connection),
+        (word) => word,
+      );
       this.#begin(await claimSlot(this.#connection, this.#fence));
     } catch (error) {
       throw toStoreFailure(error);
@@ -145,10 +145,7 @@ export class CommitQueue {
   }
 
   isWritable(): boolean {
-    const silentSinceMs = this.#askedAtMs ?? Infinity;
-    const now = performance.now();
-    const isAnswering = now - silentSinceMs < silenceShownMs && !this.#connection.isLost();
-    return this.#ended === null && isAnswering && now - this.#failedAtMs > failureShownMs;
+    return this.#ended === null && !this.#connection.isLost() && this.server.isWell();
   }
 
   depth(): number {
@@ -218,7 +215,7 @@ export class CommitQueue {
     [this.#sentNonces, this.#settling] = [[], []];
     try {
       await this.#send();
-      this.#failedAtMs = -Infinity;
+      this.server.stored();
       for (const { resolve } of settling) resolve();
     } catch (error) {
       this.#nonces = [...this.#sentNonces, ...this.#nonces];
@@ -241,7 +238,7 @@ export class CommitQueue {
     this.#waiting.shift();
     this.#underWay = [first];
     const options = { fence: this.#fence, nonces, actor: this.#options.actor };
-    const result = await this.#asking(() => inTransaction(this.#connection, options, first.work));
+    const result = await this.server.asking(() => inTransaction(this.#connection, options, first.work));
     this.#counted();
     this.moved.noteOthers();
     first.resolve(result);
@@ -285,7 +282,10 @@ export class CommitQueue {
       const values = appendValues(this.#fence, this.moved.seen, nonces, requests);
       return (await this.#connection.query<Appended>(appendStatement, values))[0] ?? null;
     };
-    const appended = await this.#asking(() => around(send));
+    const appended = await this.server.hearing(
+      () => around(send),
+      (answer) => (answer === null ? null : { serverMs: answer.server_ms }),
+    );
     this.#counted();
     if (appended === null) throw new Error('a batch has an answer');
     this.moved.stored(appended.first_sequence, appended.last_sequence);
@@ -296,16 +296,7 @@ export class CommitQueue {
   }
 
   async #catchUp(): Promise<void> {
-    await this.#asking(() => this.moved.catchUp(this.#connection, this.#fence.slot));
-  }
-
-  async #asking<T>(ask: () => Promise<T>): Promise<T> {
-    this.#askedAtMs = performance.now();
-    try {
-      return await ask();
-    } finally {
-      this.#askedAtMs = null;
-    }
+    await this.server.asking(() => this.moved.catchUp(this.#connection, this.#fence.slot));
   }
 
   #counted(): void {
@@ -314,7 +305,7 @@ export class CommitQueue {
   }
 
   #fail(cause: unknown): StoreError {
-    this.#failedAtMs = performance.now();
+    this.server.failed(cause);
     const batch = this.#underWay;
     const failure = toStoreFailure(cause);
     // A server that ends the session may have committed before.
@@ -358,7 +349,7 @@ export class CommitQueue {
       // What the broken connection was to store is told as uncertain first.
       await this.#pumping;
       try {
-        return await this.#take(await connect(this.#options.url));
+        return await this.#take(await connect(this.#options.url, this.#options.durability));
       } catch {
         await sleep(connectAgainMs);
       }
@@ -379,7 +370,7 @@ export class CommitQueue {
       connection.destroy();
       throw error;
     }
-    this.#failedAtMs = -Infinity;
+    this.server.stored();
     this.#connecting = null;
     this.#use(connection);
   }
@@ -394,8 +385,12 @@ export class CommitQueue {
     const connection = this.#connection;
     const giveUp = setTimeout(() => connection.destroy(), silenceMaxMs);
     try {
-      const isKept = await this.#asking(() => keepSlot(connection, this.#fence));
-      if (!isKept) this.#end(fenced());
+      const kept = await this.server.hearing(
+        () => keepSlot(connection, this.#fence),
+        (answer) => answer,
+      );
+      if (kept === null) this.#end(fenced());
+      else this.server.told(kept.fault === null ? null : serverFault(kept.fault).message);
       await this.#catchUp();
     } catch {
       connection.destroy();

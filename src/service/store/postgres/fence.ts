@@ -4,6 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './server/connection.ts';
+import { serverFault } from './server/errors.ts';
+import type { ServerWord } from './server/liveness.ts';
 
 /** What a batch names; the first three are null for a process that does not serve. */
 export interface Fence {
@@ -34,30 +36,33 @@ export function noFence(): Fence {
   return { slot: null, epoch: null, batch: null, instance: randomUUID() };
 }
 
-/** Replicas date their records by their own clocks, which may differ by no more than this from the server's. */
+/** A machine whose clock differs by more from the server's has a wrong one, by which people and other programs would go. */
 const clockMaxMs = 60_000;
 
 /**
  * A server that may forget what it has acknowledged, or that takes no writes, serves nobody, and a process whose clock is
  * wrong serves none. Rejects with a StoreError.
  */
-export async function checkServer(connection: Connection): Promise<void> {
-  const [found] = await connection.query<{ readonly fault: string | null; readonly nowMs: number }>({
+export async function checkServer(connection: Connection): Promise<ServerWord> {
+  const [found] = await connection.query<ServerWord & { readonly fault: string | null }>({
     text: `SELECT CASE
       WHEN pg_is_in_recovery() THEN 'is a standby: name the primary'
-      WHEN current_setting('fsync') <> 'on' THEN 'runs with fsync off, and may lose what it has acknowledged: set it on'
-      WHEN current_setting('full_page_writes') <> 'on'
-        THEN 'runs with full_page_writes off, and may lose what it has acknowledged: set it on'
-      END AS fault, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "nowMs"`,
+      WHEN writ_fault() IS NOT NULL THEN writ_fault()
+      WHEN current_setting('synchronous_standby_names') <> ''
+        -- Who may not see how standbys stand sees nulls.
+        AND NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum'))
+      THEN 'waits for a standby, and none is connected: start it'
+      END AS fault, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "serverMs"`,
   });
-  const apartMs = Math.abs(Date.now() - (found?.nowMs ?? Number.NaN));
+  const apartMs = Math.abs(Date.now() - (found?.serverMs ?? Number.NaN));
   if (apartMs > clockMaxMs)
     throw new StoreError(
       'unwritable',
       `the clocks of this machine and of the database's server are ${Math.round(apartMs / 1000)} s apart: set them right`,
     );
-  if (found?.fault == null) return;
-  throw new StoreError('unwritable', `the server of the database ${found.fault}`);
+  if (found === undefined) throw new Error('a server has a time');
+  if (found.fault !== null) throw serverFault(found.fault);
+  return found;
 }
 
 /** The lowest slot that nobody has. Rejects with a StoreError. */
@@ -97,16 +102,22 @@ export async function claimAgain(
   return claimed === undefined ? null : await claimOf(connection, claimed, instance);
 }
 
-/** Says that this process is alive; false where another has claimed the slot. */
-export async function keepSlot(connection: Connection, { slot, epoch }: Fence): Promise<boolean> {
-  const kept = await connection.query(
+export interface KeptSlot extends ServerWord {
+  /** Why the server would not keep what it acknowledges: the end of a sentence. */
+  readonly fault: string | null;
+}
+
+/** Says that this process is alive; null where another has claimed the slot. */
+export async function keepSlot(connection: Connection, { slot, epoch }: Fence): Promise<KeptSlot | null> {
+  const kept = await connection.query<KeptSlot>(
     {
       name: 'keep',
-      text: `UPDATE replicas SET seen_at = clock_timestamp() WHERE slot = $1 AND epoch = $2 RETURNING slot`,
+      text: `UPDATE replicas SET seen_at = clock_timestamp() WHERE slot = $1 AND epoch = $2
+        RETURNING writ_fault() AS fault, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "serverMs"`,
     },
     [slot, epoch],
   );
-  return kept.length > 0;
+  return kept[0] ?? null;
 }
 
 export async function releaseSlot(connection: Connection, { slot, epoch }: Fence): Promise<void> {

@@ -1,6 +1,7 @@
 // A path into a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few others. Any
 // number of processes may have the same database open, and up to 64 of them serve it.
 
+import type { Durability } from '../contract/durability.ts';
 import { createKeyUses } from '../contract/key-uses.ts';
 import type { PlantRow } from '../contract/records.ts';
 import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
@@ -29,6 +30,8 @@ export interface PostgresOptions {
   readonly keyFile: string;
   /** Beyond this many waiting writes, further ones are refused as `overloaded`. */
   readonly writesPendingMax?: number;
+  /** What the server has to promise to a process that serves; judged by nobody where it is absent. */
+  readonly durability?: Durability;
   /** In whose name agents and keys are changed through this store; the service itself is `system`. */
   readonly actor?: string;
 }
@@ -37,9 +40,9 @@ const writesPendingMaxDefault = 10_000;
 
 /** Rejects with a StoreError. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { url, writesPendingMax = writesPendingMaxDefault, actor = 'system' } = options;
+  const { url, writesPendingMax = writesPendingMaxDefault, actor = 'system', durability = null } = options;
   const masterKey = await prepareDatabase(options);
-  const queue = await openCommitQueue({ url, actor, writesPendingMax });
+  const queue = await openCommitQueue({ url, actor, writesPendingMax, durability });
   return createStore({ url, pool: createReadPool(url), queue, masterKey });
 }
 
@@ -98,6 +101,8 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
         new StoreError('unwritable', 'a database in PostgreSQL is copied by its own tools: use pg_dump'),
       ),
     isWritable: () => queue.isWritable(),
+    fault: () => queue.server.fault(),
+    serverNow: () => queue.server.clock.now(),
     queueDepth: () => queue.depth(),
     async close() {
       await uses.flush();

@@ -119,6 +119,8 @@ async function openWithWriter(
       settle: async () => 'settled',
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
+      fault: () => null,
+      serverNow: () => null,
       queueDepth: queue.depth,
       async close() {
         await uses.flush();

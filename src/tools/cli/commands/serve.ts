@@ -55,6 +55,10 @@ const descriptions = {
     value: 'token',
     meaning: 'the token of POST /plants; made at the first start unless it is set',
   },
+  'store.durability': {
+    value: 'choice',
+    meaning: 'what the server of the database promises: replicated (a standby has all), managed or single',
+  },
   'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
   'limits.in_flight': { value: 'count', meaning: 'decisions of one agent in progress at once' },
   'limits.waits': { value: 'count', meaning: 'replies held for one agent or person at once' },

@@ -2,6 +2,7 @@
 // answer did not come, or the server has cancelled the wait for its standby, nothing is sent over the connection any more.
 
 import pg from 'pg';
+import type { Durability } from '../../contract/durability.ts';
 import { toStoreFailure, unreachable } from './errors.ts';
 
 export interface Query {
@@ -37,24 +38,27 @@ const settings = [
   'lock_timeout=2s',
   'default_transaction_isolation=read\\ committed',
   'tcp_user_timeout=3s',
+  // That a commit did not wait for its standby is a warning, which a role may have turned off.
+  'client_min_messages=warning',
   'jit=off',
 ];
 
-/** For a connection of any purpose. */
-export function clientConfig(url: string): pg.ClientConfig {
+/** For a connection of any purpose; `durability` is what the server has to promise to who stores over it as one that serves. */
+export function clientConfig(url: string, durability: Durability | null = null): pg.ClientConfig {
+  const all = durability === null ? settings : [...settings, `writ.durability=${durability}`];
   return {
     connectionString: url,
     application_name: 'writ',
     connectionTimeoutMillis: answerMaxMs,
     keepAlive: true,
-    options: settings.map((setting) => `-c ${setting}`).join(' '),
+    options: all.map((setting) => `-c ${setting}`).join(' '),
     types,
   };
 }
 
 /** Rejects with a StoreError. */
-export async function connect(url: string): Promise<Connection> {
-  const client = new pg.Client(clientConfig(url));
+export async function connect(url: string, durability: Durability | null = null): Promise<Connection> {
+  const client = new pg.Client(clientConfig(url, durability));
   // What is reported after the start has failed, too, tells nothing more.
   client.on('error', () => {});
   try {

@@ -41,8 +41,19 @@ const beginnings: readonly (readonly [string, ReportedCode])[] = [
 
 export function toStoreFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
+  if (isServerFault(error)) return serverFault(error.message, error);
   const code = classify(error);
   return new StoreError(code, messages[code], { cause: error });
+}
+
+/** The server would not keep what it acknowledges; it says why itself. */
+export function isServerFault(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'WR006';
+}
+
+/** `fault`: the end of a sentence about the server. */
+export function serverFault(fault: string, cause?: unknown): StoreError {
+  return new StoreError('unwritable', `the server of the database ${fault}`, { cause });
 }
 
 export function unreachable(cause: unknown): StoreError {

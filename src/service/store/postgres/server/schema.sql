@@ -264,16 +264,36 @@ CREATE TABLE statistics_mark (
   since_ms int8 NOT NULL
 );
 
+-- Why this server does not keep what it acknowledges as the session's `writ.durability` promises: the end of a sentence; null
+-- where it does.
+CREATE FUNCTION writ_fault() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN current_setting('fsync') <> 'on' THEN 'runs with fsync off, and may lose what it has acknowledged: set it on'
+    WHEN current_setting('full_page_writes') <> 'on'
+      THEN 'runs with full_page_writes off, and may lose what it has acknowledged: set it on'
+    WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+      THEN 'acknowledges what is not on disk: a pooler has set synchronous_commit to ' || current_setting('synchronous_commit')
+        || ', leave it on'
+    WHEN current_setting('writ.durability', true) = 'replicated' AND current_setting('synchronous_standby_names') = ''
+      THEN 'keeps no second copy of what it has acknowledged: name a standby in synchronous_standby_names, or set store.durability'
+        || ' to managed or single'
+  END
+$$;
+
 -- The first step of every write. WR001 where another process has claimed the slot since, or this one has sent a batch of
--- which it does not know: nothing is stored then. A process that does not serve writes under no slot.
+-- which it does not know, WR006 where the server would not keep what it stores: nothing is stored then. A process that does not
+-- serve writes under no slot.
 CREATE FUNCTION writ_begin(p_slot int2, p_epoch int8, p_batch int8) RETURNS chain_end LANGUAGE plpgsql AS $$
 DECLARE
   last chain_end;
+  fault text;
 BEGIN
   IF p_slot IS NOT NULL THEN
     UPDATE replicas SET batch = p_batch, seen_at = clock_timestamp()
       WHERE slot = p_slot AND epoch = p_epoch AND batch = p_batch - 1;
     IF NOT FOUND THEN RAISE EXCEPTION 'another process has this slot' USING ERRCODE = 'WR001'; END IF;
+    fault := writ_fault();
+    IF fault IS NOT NULL THEN RAISE EXCEPTION '%', fault USING ERRCODE = 'WR006'; END IF;
   END IF;
   SELECT * INTO last FROM chain_end WHERE id = 1 FOR UPDATE;
   RETURN last;
@@ -301,8 +321,8 @@ CREATE FUNCTION writ_append(
   e_request int4[], e_definition text[], e_key text[], e_certain bool[], e_value text[],
   -- Of each meter that a decision has read or enters: whose decision.
   m_request int4[], m_definition text[], m_key text[],
-  -- A word for each request; the numbers of the record before the batch, and of its last.
-  OUT results text[], OUT first_sequence int8, OUT last_sequence int8
+  -- A word for each request; the numbers of the record before the batch, and of its last; the server's time.
+  OUT results text[], OUT first_sequence int8, OUT last_sequence int8, OUT server_ms int8
 ) LANGUAGE plpgsql AS $$
 DECLARE
   last chain_end := writ_begin(p_slot, p_epoch, p_batch);
@@ -392,4 +412,5 @@ BEGIN
   END IF;
   UPDATE chain_end SET sequence = last.sequence, hash = last.hash WHERE id = 1;
   last_sequence := last.sequence;
+  server_ms := extract(epoch FROM clock_timestamp()) * 1000;
 END $$;

@@ -1,0 +1,295 @@
+// Each guard of the statements that store, taken out in turn: its check then sees that something is stored, or told, which must
+// not be. So no guard is without a check, and no check passes for another reason than its guard.
+
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { type GrantBasis, switchKind } from '../../src/service/store/contract/grant-basis.ts';
+import type { RequestRow } from '../../src/service/store/contract/records.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
+import { agentRow, keyRow, pendingRow, requestRow, startMs } from './rows.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+interface Scene {
+  readonly database: TestDatabase;
+  /** Statements behind the back of all processes. */
+  readonly sql: (text: string) => Promise<unknown>;
+  /** A process that serves. */
+  readonly open: () => Promise<Store>;
+  /** On which a request of the agent rests while nothing has changed. */
+  readonly basis: GrantBasis;
+}
+
+interface Guard {
+  readonly of: 'writ_begin' | 'writ_append';
+  /** Part of the text of the function, and what stands there once the guard is out. */
+  readonly out: readonly (readonly [part: string, instead: string])[];
+  /** What is told of a request that must not be stored, or of which nobody knows. */
+  readonly check: (scene: Scene) => Promise<string>;
+  readonly told: string;
+  /** What is told once the guard is out; `stored` where it is absent. */
+  readonly toldWithout?: string;
+}
+
+async function told(store: Store, row: RequestRow, basis?: GrantBasis, openMax = 20): Promise<string> {
+  try {
+    return await store.requests.append(row, { openMax, basis });
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+/** After a change by other hands. */
+function changed(change: string, others: Partial<GrantBasis> = {}): Guard['check'] {
+  return async ({ open, sql, basis }) => {
+    const store = await open();
+    await sql(change);
+    return await told(store, requestRow(), { ...basis, ...others });
+  };
+}
+
+const switched = `INSERT INTO document_kinds VALUES ('${switchKind}', 1)
+  ON CONFLICT (kind) DO UPDATE SET generation = document_kinds.generation + 1`;
+const place = { definition: 'spent', key: '"agent-1' };
+const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: startMs + 600_000 };
+
+const guards: Readonly<Record<string, Guard>> = {
+  'the epoch': {
+    of: 'writ_begin',
+    out: [['epoch = p_epoch AND ', '']],
+    check: changed('UPDATE replicas SET epoch = epoch + 1'),
+    told: 'fenced',
+  },
+  'the number of the batch': {
+    of: 'writ_begin',
+    out: [[' AND batch = p_batch - 1', '']],
+    check: changed('UPDATE replicas SET batch = batch + 1'),
+    told: 'fenced',
+  },
+  'what the server promises': {
+    of: 'writ_begin',
+    out: [['IF fault IS NOT NULL', 'IF false']],
+    async check({ open, sql }) {
+      const say = (fault: string) =>
+        sql(`CREATE OR REPLACE FUNCTION writ_fault() RETURNS text LANGUAGE sql AS $$ SELECT ${fault} $$`);
+      await say('NULL::text');
+      const store = await open();
+      await say("'is broken'");
+      return await told(store, requestRow());
+    },
+    told: 'unwritable',
+  },
+  'the version of the agent': {
+    of: 'writ_append',
+    out: [
+      [
+        'OR NOT EXISTS (SELECT 1 FROM agents WHERE agents.id = r.b_agent AND agents.version = r.b_version)',
+        '',
+      ],
+    ],
+    check: changed('UPDATE agents SET version = version + 1'),
+    told: 'basis-changed',
+  },
+  'the generation of the switches': {
+    of: 'writ_append',
+    out: [['OR r.b_switches <> switches', '']],
+    check: changed(switched),
+    told: 'basis-changed',
+  },
+  'the end of the key': {
+    of: 'writ_append',
+    out: [[' OR r.created >= r.b_key_end', '']],
+    check: changed('SELECT 1', { keyNotAfterMs: startMs }),
+    told: 'basis-changed',
+  },
+  'the versions of documents': {
+    of: 'writ_append',
+    out: [['WHERE d.request = r.at AND d.version <>', 'WHERE false AND d.version <>']],
+    check: changed(
+      `INSERT INTO documents (kind, id, version, created_ms, document_json) VALUES ('person', 'p', 2, 0, '{}')
+        ON CONFLICT DO NOTHING`,
+      {
+        documents: [{ kind: 'person', id: 'p', version: 1 }],
+      },
+    ),
+    told: 'basis-changed',
+  },
+  'the active policies': {
+    of: 'writ_append',
+    out: [["WHEN active IS NOT NULL AND r.b_policies <> active THEN 'policies-changed'", '']],
+    check: changed(`UPDATE control SET policy_digest = 'other'`, { policies: 'seen' }),
+    told: 'not-ready',
+  },
+  'whose a nonce is': {
+    of: 'writ_append',
+    out: [['nonces.owner <> p_owner', 'false']],
+    check: changed(
+      `INSERT INTO nonces VALUES ('n', 'other', ${startMs + 600_000}, ${startMs}) ON CONFLICT DO NOTHING`,
+      {
+        nonce: 'n',
+      },
+    ),
+    told: 'nonce-used',
+  },
+  'the idempotency key': {
+    of: 'writ_append',
+    out: [
+      ["> r.created\n      ) THEN 'duplicate-key'", "> r.created AND false\n      ) THEN 'duplicate-key'"],
+    ],
+    async check({ open }) {
+      const [one, two] = [await open(), await open()];
+      await one.requests.append(requestRow({ idempotency }), { openMax: 20 });
+      return await told(two, requestRow({ idempotency }));
+    },
+    told: 'duplicate-key',
+  },
+  'how many requests are open': {
+    of: 'writ_append',
+    out: [["r.status = 'pending' AND r.open_max", 'false AND r.open_max']],
+    async check({ open }) {
+      const [one, two] = [await open(), await open()];
+      await one.requests.append(pendingRow(), { openMax: 1 });
+      return await told(two, pendingRow(), undefined, 1);
+    },
+    told: 'too-many-open',
+  },
+  'where a meter stands': {
+    of: 'writ_append',
+    out: [['WHEN r.at = ANY (moved) THEN', 'WHEN false THEN']],
+    check: ({ open }) => spentTwice(open),
+    told: 'decided again',
+    toldWithout: 'decided 1,1',
+  },
+  'the order of lock and read': {
+    of: 'writ_append',
+    out: [
+      ['last chain_end := writ_begin(p_slot, p_epoch, p_batch);', 'last chain_end;'],
+      [
+        'first_sequence := last.sequence;',
+        'last := writ_begin(p_slot, p_epoch, p_batch); first_sequence := last.sequence;',
+      ],
+    ],
+    check: switchedWhileWaiting,
+    told: 'basis-changed',
+  },
+  'the notice of a commit that did not wait': {
+    of: 'writ_begin',
+    out: [
+      ['SELECT * INTO last', `PERFORM set_config('client_min_messages', 'error', false); SELECT * INTO last`],
+    ],
+    check: cancelledWait,
+    told: 'uncertain',
+  },
+};
+
+/** Whether what the second process decides, on a meter that the first has entered, is decided again. */
+async function spentTwice(open: Scene['open']): Promise<string> {
+  const [one, two] = [await open(), await open()];
+  const entries = [{ ...place, isCertain: true, value: '1' }];
+  const spend = async (store: Store) => {
+    let decided = 0;
+    const work = () => {
+      decided += 1;
+      return { row: requestRow(), limits: { openMax: 20 }, entries, takeBack: () => undefined };
+    };
+    await store.meters.spend([place], work);
+    return decided;
+  };
+  await two.meters.catchUp();
+  // Neither looks by itself so soon after.
+  await Promise.all([one, two].map((store) => store.meters.catchUp()));
+  const counts = [await spend(one), await spend(two)];
+  return counts.join() === '1,2' ? 'decided again' : `decided ${counts.join()}`;
+}
+
+/** A switch is thrown in a transaction for whose end the batch waits. */
+async function switchedWhileWaiting({ open, sql, basis, database }: Scene): Promise<string> {
+  const store = await open();
+  await sql('DELETE FROM document_kinds');
+  const throwing = sql(`BEGIN; SELECT FROM chain_end FOR UPDATE; ${switched}; SELECT pg_sleep(1); COMMIT`);
+  const waits = (event: string) =>
+    expect
+      .poll(
+        () => server.query(`SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND ${event}`),
+        { interval: 5, timeout: 10_000 },
+      )
+      .not.toEqual([]);
+  await waits(`wait_event = 'PgSleep'`);
+  const telling = told(store, requestRow(), basis);
+  await waits(`wait_event_type = 'Lock' AND query LIKE '%writ_append%'`);
+  const answer = await telling;
+  await throwing;
+  return answer;
+}
+
+/** Somebody cancels the wait of a commit for a standby, and whoever sends has asked to be spared warnings. */
+async function cancelledWait({ open, sql, database }: Scene): Promise<string> {
+  await sql(`ALTER DATABASE ${database.name} SET client_min_messages = error`);
+  const store = await open();
+  await told(store, requestRow());
+  const set = async (change: string) => {
+    await server.query(`ALTER SYSTEM ${change}`);
+    await server.query('SELECT pg_reload_conf()');
+  };
+  await set(`SET synchronous_standby_names = 'nobody'`);
+  const names = () => server.query(`SELECT current_setting('synchronous_standby_names') AS names`);
+  await expect.poll(names, { interval: 5 }).toEqual([{ names: 'nobody' }]);
+  try {
+    const telling = told(store, requestRow());
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      WHERE wait_event = 'SyncRep' AND datname = '${database.name}' AND query LIKE '%writ_append%'`;
+    await expect.poll(() => server.query(cancel), { interval: 10 }).not.toEqual([]);
+    return await telling;
+  } finally {
+    await set('RESET synchronous_standby_names');
+  }
+}
+
+async function setScene(): Promise<Scene> {
+  const database = await server.createDatabase();
+  const sql = (text: string) => server.query(text, database.name);
+  const open = async () => {
+    const store = await openStore(database);
+    onTestFinished(() => store.close());
+    await store.serve();
+    return store;
+  };
+  const agent = agentRow({ id: 'agent-1' });
+  const first = await openStore(database);
+  await first.agents.add(agent, keyRow(agent.id));
+  const found = await first.agents.find(agent.id);
+  await first.close();
+  const agentVersion = found?.version ?? 0;
+  const seen = { keyNotAfterMs: null, switchGeneration: 0, documents: [] };
+  return { database, sql, open, basis: { agentId: agent.id, agentVersion, ...seen } };
+}
+
+async function takeOut({ sql }: Scene, { of, out }: Guard): Promise<void> {
+  const [found] = (await sql(`SELECT pg_get_functiondef('${of}'::regproc) AS text`)) as { text: string }[];
+  let text = found?.text ?? '';
+  for (const [part, instead] of out) {
+    expect(text.split(part)).toHaveLength(2);
+    text = text.replace(part, () => instead);
+  }
+  await sql(text);
+}
+
+test.each(Object.keys(guards))('%s: nothing passes it, and without it something does', async (name) => {
+  const guard = guards[name]!;
+  const scene = await setScene();
+  expect(await guard.check(scene)).toBe(guard.told);
+  await takeOut(scene, guard);
+  expect(await guard.check(scene)).toBe(guard.toldWithout ?? 'stored');
+});
+
+test('what rests on what still holds is stored', async () => {
+  const { open, basis } = await setScene();
+  expect(await told(await open(), requestRow(), basis)).toBe('stored');
+});
