@@ -57,6 +57,7 @@ const agent: AgentRow = {
   sealedSigningSecret: null,
   ratePerMinute: null,
   burst: null,
+  tellsChange: false,
   createdAtMs: nowMs,
   changedAtMs: nowMs,
   version: 1,

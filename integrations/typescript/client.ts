@@ -101,7 +101,7 @@ export class DeniedError extends Error {
   readonly decision: Denied;
 
   constructor(decision: Denied) {
-    super(`not permitted by ${decision.policy}: ${decision.reason}`);
+    super(decision.message);
     this.name = 'DeniedError';
     this.decision = decision;
   }
@@ -217,6 +217,7 @@ async function askHeld(connection: Connection, asked: Asked, heldMs: number): Pr
   return readDecision(answer.body, {
     base: connection.url,
     receipt: answer.headers.get('writ-receipt'),
+    change: answer.headers.get('writ-change'),
     isReceiptNeeded: receipts !== false,
   });
 }

@@ -17,6 +17,10 @@ export interface Denied {
   readonly reason: string;
   /** The policy that decided, or a code of the service or of this client. */
   readonly policy: string;
+  /** All of it in words, for a model: what has refused it, and whether the same call can help. */
+  readonly message: string;
+  /** What would pass, such as `payload.amount <= 1000 USD`; where the service is set to tell this agent. */
+  readonly change?: string;
 }
 
 export interface Waiting {
@@ -24,7 +28,7 @@ export interface Waiting {
   readonly requestId: string;
   readonly for: 'approval' | 'reauthentication';
   readonly until: Date;
-  /** Whom it waits for. */
+  /** Whom it waits for, until when, and where people see it: for a model. */
   readonly message: string;
   /** Where people see it. */
   readonly url: string;
@@ -49,7 +53,13 @@ export interface PossibleAction {
 
 /** A refusal that this client gives itself. */
 export function refusal(policy: string, reason: string, requestId: string | null = null): Denied {
-  return { kind: 'denied', requestId, reason, policy };
+  return {
+    kind: 'denied',
+    requestId,
+    reason,
+    policy,
+    message: `Nothing was granted: ${reason} (${policy}).`,
+  };
 }
 
 interface Read {
@@ -57,6 +67,8 @@ interface Read {
   readonly base: string;
   /** As the reply's header has it; null where it has none. */
   readonly receipt: string | null;
+  /** As the reply's header has it; null where it has none. */
+  readonly change: string | null;
   readonly isReceiptNeeded: boolean;
 }
 
@@ -70,7 +82,7 @@ export function readDecision(body: unknown, read: Read): Decision {
     case 'ALLOW auto_approved':
       return allowed(requestId, at, read);
     case 'DENY rejected':
-      return { kind: 'denied', requestId, reason, policy };
+      return { kind: 'denied', requestId, reason, policy, message: body.message, ...changeIn(read) };
     case 'ESCALATE pending':
     case 'REAUTH_REQUIRED pending': {
       const what = decision === 'ESCALATE' ? 'approval' : 'reauthentication';
@@ -97,6 +109,15 @@ export function readPossible(body: unknown): readonly PossibleAction[] {
     action: String(action_key),
     possible: possible === 'may' || possible === 'asks' ? possible : 'never',
   }));
+}
+
+function changeIn({ change }: Read): Pick<Denied, 'change'> {
+  if (change === null) return {};
+  try {
+    return { change: decodeURIComponent(change) };
+  } catch {
+    return {};
+  }
 }
 
 /** Who asks for receipts does not act without one. */

@@ -108,10 +108,11 @@ describe('what was told ahead', () => {
       requestId: 'r',
       for: 'approval',
       until: inAnHour,
+      message: 'This call waits for people.',
       url: '',
     });
     expect(await guard.ahead(call)).toMatchObject({
-      message: expect.stringContaining('waits for approval by people'),
+      message: expect.stringContaining('This call waits for people.'),
     });
     await guard.execute(call, () => 1);
     expect(authorize).toHaveBeenCalledTimes(2);

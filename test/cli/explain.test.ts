@@ -178,6 +178,7 @@ describe('writ explain ID', () => {
         meters: engine.meters,
         actions: engine.actions,
         possibility: engine.possibility,
+        checkPayload: () => [],
         shapeOf: (action) => set.actions.get(action)?.shape ?? null,
         digest: digest(set),
         commit: null,

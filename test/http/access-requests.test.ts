@@ -15,11 +15,13 @@ let other: string;
 
 const policies = `
 approvers finance "Finance"
+approvers audit "Audit"
 action payment.create { id: string, amount: number }
 policy payments on payment.create {
   allow most for 10m
   deny huge when payload.amount > 1000 because "too large"
   escalate large to finance within 1h when payload.amount > 100 because "large payments"
+  escalate odd to audit within 1h when payload.amount == 777 because "odd payments"
 }
 `;
 
@@ -98,6 +100,7 @@ test('from the denial to the approval, which serves one evaluation', async () =>
     'pending',
     made.status_endpoint,
   ]);
+  expect(made.progress).toEqual({ current_step: 1, total_steps: 1, step_name: 'finance' });
   const early = (await call('evaluation', payment(500, shownWith(made.id)))).body;
   expect(early).toMatchObject({
     decision: false,
@@ -110,6 +113,7 @@ test('from the denial to the approval, which serves one evaluation', async () =>
     task: { status: 'approved' },
     result: { mode: 'reevaluate', approval: { id: made.id, approved_until: expect.any(String) } },
   });
+  expect(body.task.progress).toBeUndefined();
   // Who approved is nobody's business here.
   expect(JSON.stringify(body)).not.toContain('ben');
   // Without the approval it is a denial as before; with it, one of many is granted.
@@ -241,5 +245,17 @@ describe('an access request', () => {
     const plain = await call('evaluation', payment(50));
     expect(typeOf(await task(plain.body.context.evaluation_id))).toEqual([404, 'unknown_task']);
     expect((await task(id)).body.task.status).toBe('pending');
+  });
+});
+
+test('progress counts the steps that people have to take, in whatever order they do', async () => {
+  const { request } = await denied(777);
+  const { task: made } = (await call('requests', request)).body;
+  expect(made.progress).toEqual({ current_step: 1, total_steps: 2, step_name: 'audit' });
+  await give(ben, made.id, 'approve');
+  expect((await task(made.id)).body.task.progress).toEqual({
+    current_step: 2,
+    total_steps: 2,
+    step_name: 'audit',
   });
 });

@@ -78,12 +78,13 @@ test('an approval reads the request once and its agent once, also where it decid
 test('the service says who may do what about a request, and why not', async () => {
   const { service, admin, ben, cleo } = await start();
   const olga = await personWith(service, admin, { email: 'ops@example.com', roles: ['owner', 'auditor'] });
-  const { name, riskTier, tags, ratePerMinute, burst } = service.agent;
+  const { name, riskTier, tags, ratePerMinute, burst, tellsChange } = service.agent;
   await service.store.agents.describe({
     agentId: service.agent.id,
     atMs: Date.now(),
     name,
     riskTier,
+    tellsChange,
     tags,
     ratePerMinute,
     burst,

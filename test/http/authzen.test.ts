@@ -113,7 +113,17 @@ describe('certification: Batch', () => {
 test('certification: Discovery', async () => {
   const { status, headers, body } = await send(service, '/.well-known/authzen-configuration');
   expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(/^application\/json/)]);
-  const { policy_decision_point: base, capabilities, supported_obligations: _, ...endpoints } = body;
+  const {
+    policy_decision_point: base,
+    capabilities,
+    supported_obligations: _,
+    jwks_uri,
+    ...endpoints
+  } = body;
+  const { keys } = (await (await fetch(`${service.url}${new URL(jwks_uri).pathname}`)).json()) as {
+    keys: object[];
+  };
+  expect(keys.length).toBeGreaterThan(0);
   expect(base).toBe('http://localhost');
   expect(capabilities).toEqual(['urn:openid:authzen:capability:access-request']);
   expect(endpoints.access_evaluation_endpoint).toBe(`${base}/access/v1/evaluation`);
@@ -164,6 +174,13 @@ describe('an evaluation', () => {
     };
     expect(await reasonOf(payment(5000))).toEqual([false, 'policy_denied', 'none']);
     expect(await reasonOf(payment('much'))).toEqual([false, 'invalid_payload', 'none']);
+    const errorsOf = async (body: object) => (await ask('evaluation', body)).body.context.errors;
+    const pointersOf = async (body: object) =>
+      (await errorsOf(body)).map(({ pointer }: { pointer: string }) => pointer);
+    expect(await pointersOf(payment('much'))).toEqual(['/action/properties/amount']);
+    expect(await pointersOf(payment(1, { action: { name: 'unheard-of' } }))).toEqual(['/action/name']);
+    expect(JSON.stringify(await errorsOf(payment('much')))).not.toContain('much');
+    expect(await errorsOf(payment(5000))).toBeUndefined();
     expect(await reasonOf(payment(1, { action: { name: 'unheard-of' } }))).toEqual([
       false,
       'undeclared_action',

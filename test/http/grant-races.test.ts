@@ -100,9 +100,9 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
     await pause();
     await agents.setStatus({ agentId, status: 'active', atMs: Date.now() });
     await pause();
-    const { name, controlOwner, tags, ratePerMinute, burst } = service.agent;
+    const { name, controlOwner, tags, ratePerMinute, burst, tellsChange } = service.agent;
     const riskTier = round % 2 === 0 ? 'high' : 'low';
-    const described = { name, controlOwner, tags, ratePerMinute, burst, riskTier } as const;
+    const described = { name, controlOwner, tags, ratePerMinute, burst, tellsChange, riskTier } as const;
     await agents.describe({ agentId, atMs: Date.now(), ...described });
     await pause();
     const on = await adminClient.send('/v1/switches', {

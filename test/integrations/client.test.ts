@@ -55,7 +55,7 @@ describe('with the service', () => {
     const { tool, runs } = counter();
     const writ = clientOf(service);
     await expect(writ.guard(tool, { action: 'demo.deny' })({ n: 1 })).rejects.toThrow(
-      'not permitted by demo: the demo says demo.deny',
+      'Not permitted by policy demo: the demo says demo.deny',
     );
     await expect(writ.guard(tool, { action: 'demo.undeclared' })({ n: 1 })).rejects.toThrow(DeniedError);
     const wrong = clientOf(service, { key: wrongKey(service.apiKey) });

@@ -105,7 +105,14 @@ describe('the reply', () => {
   });
 
   test.each<[Decision, string]>([
-    [denied, 'Do not proceed: the action is refused.'],
+    [
+      denied,
+      'Not permitted by policy payments: Known vendor. This is a decision, not a fault: the same request will be refused again.',
+    ],
+    [
+      { ...denied, by: 'invalid_payload', matchedPolicy: 'invalid_payload', reason: 'no amount' },
+      'Not permitted: no amount. Change the payload before you ask again.',
+    ],
     [
       escalated,
       `Wait and look this request up again: it needs 2 approvals by finance and 1 approval by owner before ${timeAfter(3600)}.`,
@@ -296,7 +303,7 @@ describe('looking a request up', () => {
     world.nowMs += 1;
     const detail = await find(view.request_id);
     expect(detail).toMatchObject({ status, decision: decision.outcome });
-    expect(detail.message).toMatch(/^Do not proceed/);
+    expect(detail.message).toMatch(/^(Do not proceed|Not permitted by policy payments: )/);
   });
 });
 

@@ -111,6 +111,7 @@ export function inForceWith(
     asks: () => asks,
     actions: () => ['payment.create'],
     possibility: (action) => (action === 'payment.create' ? 'may' : null),
+    checkPayload: () => [],
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
     digest,
     commit: 'c0ffee',

@@ -68,9 +68,24 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         const other = agentRow({ name: 'taken' });
         for (const one of [agent, other]) await store.agents.add(one, keyRow(one.id), { who: 'ann' });
         const { name, riskTier, controlOwner, tags } = agent;
-        const known = { name, riskTier, controlOwner, tags, ratePerMinute: null, burst: null };
+        const known = {
+          name,
+          riskTier,
+          controlOwner,
+          tags,
+          ratePerMinute: null,
+          burst: null,
+          tellsChange: false,
+        };
         const present = { agentId: agent.id, atMs: startMs + 9, ...known };
-        const change = { ...present, tags: ['new'], controlOwner: 'olga', burst: 7, who: 'ben' };
+        const change = {
+          ...present,
+          tags: ['new'],
+          controlOwner: 'olga',
+          burst: 7,
+          tellsChange: true,
+          who: 'ben',
+        };
         expect(await store.agents.describe(present)).toBe('unchanged');
         expect(await store.agents.describe({ ...change, name: 'TAKEN' })).toBe('name-taken');
         expect(await store.agents.describe({ ...change, agentId: 'nobody' })).toBe('unknown-agent');
@@ -80,6 +95,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
           tags: ['new'],
           controlOwner: 'olga',
           burst: 7,
+          tellsChange: true,
           changedAtMs: startMs + 9,
           version: 2,
         });
@@ -560,6 +576,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
           keys: [{ id: 'key1', notAfterMs: null }],
           ratePerMinute: null,
           burst: null,
+          tellsChange: false,
         };
         const common = { who: 'system', subject: agentId };
         expect(changes).toEqual([

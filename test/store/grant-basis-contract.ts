@@ -20,8 +20,8 @@ const changes: Readonly<Record<string, Change>> = {
   'its status': (store, agentId) => store.agents.setStatus({ agentId, status: 'disabled', atMs: startMs }),
   'its tier': async (store, agentId) => {
     const found = (await store.agents.find(agentId)) ?? agentRow();
-    const { name, controlOwner, tags, ratePerMinute, burst } = found;
-    const described = { name, controlOwner, tags, ratePerMinute, burst };
+    const { name, controlOwner, tags, ratePerMinute, burst, tellsChange } = found;
+    const described = { name, controlOwner, tags, ratePerMinute, burst, tellsChange };
     return await store.agents.describe({ agentId, atMs: startMs, riskTier: 'high', ...described });
   },
   'its signing': (store, agentId) =>

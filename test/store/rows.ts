@@ -37,6 +37,7 @@ export function agentRow(change: Partial<AgentRow> = {}): AgentRow {
     sealedSigningSecret: null,
     ratePerMinute: null,
     burst: null,
+    tellsChange: false,
     createdAtMs: startMs,
     changedAtMs: startMs,
     version: 1,

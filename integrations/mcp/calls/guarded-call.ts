@@ -2,6 +2,7 @@
 // just given for it; on every other way it is answered here, and the server never hears of it.
 
 import type { Allowed, Decision, Denied, Waiting } from '../../typescript/client.ts';
+import { refusal } from '../../typescript/decision.ts';
 import type { Abilities } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -13,7 +14,7 @@ import {
   type RpcResponse,
 } from '../protocol/messages.ts';
 import type { Caller, Gate } from './gate.ts';
-import { deniedAnswer, unavailableAnswer, waitingAnswer, waitingText } from './refusals.ts';
+import { deniedAnswer, unavailableAnswer, waitingAnswer } from './refusals.ts';
 import { newTaskView, type OpenTask, settleTask } from './tasks.ts';
 
 export interface DecidedCall {
@@ -143,7 +144,7 @@ async function isWaitedFor(
 }
 
 function declined(requestId: string): Denied {
-  return { kind: 'denied', requestId, policy: 'withdrawn', reason: 'The wait for people was given up.' };
+  return refusal('withdrawn', 'the wait for people was given up', requestId);
 }
 
 function askBack(
@@ -153,7 +154,7 @@ function askBack(
 ): RpcResponse {
   const { method, params = {} } = request;
   const { url } = waiting;
-  const asked = { mode: 'url', url, message: waitingText(waiting) };
+  const asked = { mode: 'url', url, message: waiting.message };
   const scope = { caller: caller.id, method, params };
   const result = {
     resultType: 'input_required',
@@ -195,7 +196,7 @@ async function showUrl(
   ends: AbortController,
 ) {
   const { requestId: elicitationId, url } = waiting;
-  const params = { mode: 'url', elicitationId, url, message: waitingText(waiting) };
+  const params = { mode: 'url', elicitationId, url, message: waiting.message };
   try {
     const { result } = await around.askClient('elicitation/create', params, request.id);
     if (member(result, 'action') !== 'decline') return;
@@ -221,7 +222,7 @@ function tellProgress(
     progress += 1e-6;
     around.notify(
       'notifications/progress',
-      { progressToken, progress, message: waitingText(waiting) },
+      { progressToken, progress, message: waiting.message },
       request.id,
     );
   };
@@ -236,7 +237,7 @@ function beginTask(call: DecidedCall, around: CallSurroundings, waiting: Waiting
     requestId,
     caller: caller.id,
     endsMs: until.getTime(),
-    statusMessage: waitingText(waiting),
+    statusMessage: waiting.message,
   };
   const known = gate.tasks.find(`writ-${requestId}`, caller.id);
   const task = known ?? gate.tasks.open(begun);

@@ -34,20 +34,16 @@ export function deniedAnswer(
   denied: Denied,
   settings: RefusalSettings,
 ): RpcResponse {
-  const isShape = denied.policy === 'invalid_payload';
-  const who = isShape || denied.policy === 'default_deny' ? '' : ` by policy ${denied.policy}`;
-  const again = isShape
-    ? 'Change the arguments before you call again.'
-    : 'This is a decision, not a fault: the same call will be refused again.';
-  return answer(request, era, settings, {
-    text: `Not permitted${who}: ${sentence(denied.reason)} ${again}`,
-    decision: {
-      decision: 'DENY',
-      request_id: denied.requestId,
-      matched_policy: denied.policy,
-      retry: isShape ? 'changed' : 'never',
-    },
-  });
+  const { requestId: request_id, policy, message: text, change } = denied;
+  const isChangeOfUse = policy === 'invalid_payload' || change !== undefined;
+  const decision = {
+    decision: 'DENY',
+    request_id,
+    matched_policy: policy,
+    retry: isChangeOfUse ? 'changed' : 'never',
+    ...(change === undefined ? {} : { change }),
+  };
+  return answer(request, era, settings, { text, decision });
 }
 
 /** People have not decided; the same call goes on with the same request. */
@@ -58,7 +54,7 @@ export function waitingAnswer(
   settings: RefusalSettings,
 ): RpcResponse {
   return answer(request, era, settings, {
-    text: `${waitingText(waiting)} Nothing was carried out. Call again with the same arguments to go on.`,
+    text: `${waiting.message} Nothing was carried out. Call again with the same arguments to go on.`,
     decision: {
       decision: waiting.for === 'approval' ? 'ESCALATE' : 'REAUTH_REQUIRED',
       request_id: waiting.requestId,
@@ -67,11 +63,6 @@ export function waitingAnswer(
       retry: waiting.for === 'approval' ? 'after_approval' : 'after_reauthentication',
     },
   });
-}
-
-export function waitingText({ message, requestId, url }: Waiting): string {
-  const what = message.replace(/^Wait and look this request up again: /, '');
-  return `This call waits for people: ${sentence(what)} See ${url} (request ${requestId}).`;
 }
 
 /** The proxy itself does not take the call to the service: there is nothing that could be decided. */
@@ -95,8 +86,4 @@ function answer(
   if (request.method !== 'tools/call') return errorAnswer(request.id, refusedCode, text, meta);
   const content = [{ type: 'text', text }];
   return resultAnswer(request.id, completed(era, { content, isError: true, _meta: meta }));
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

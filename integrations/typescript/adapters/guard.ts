@@ -3,6 +3,7 @@
 // INVARIANT: a tool runs under `allowed` and under nothing else, and each grant serves one execution.
 
 import { type Allowed, type Decision, type Denied, Unreachable, type Waiting, type Writ } from '../client.ts';
+import { refusal } from '../decision.ts';
 
 export interface GuardSettings {
   /** Made with `connect`, which alone knows the key. */
@@ -114,7 +115,7 @@ export function createGuard(settings: GuardSettings): Guard {
       const now = readCall(settings, call);
       if ('kind' in now || now.key !== asked.key)
         return notRun(
-          refused('changed', 'the arguments have changed since the decision', decision.requestId),
+          refusal('changed', 'the arguments have changed since the decision', decision.requestId),
         );
       try {
         return { kind: 'ran', result: await work() };
@@ -150,7 +151,7 @@ function readCall(settings: GuardSettings, call: ToolCall): ReadCall | Denied {
   const action = named ?? `${as}.${tool}`;
   const told = payload?.(tool, input) ?? (isPlain(input) ? input : { input });
   const fault = notJson(told);
-  if (fault !== null) return refused('arguments', `the arguments are not JSON: ${fault}`, null);
+  if (fault !== null) return refusal('arguments', `the arguments are not JSON: ${fault}`, null);
   const text = JSON.stringify(told);
   return { action, payload: JSON.parse(text) as object, signal, key: `${action} ${text}` };
 }
@@ -188,15 +189,11 @@ async function decide(
     });
     const { kind } = (decision ?? {}) as Partial<Decision>;
     if (kind === 'allowed' || kind === 'denied' || kind === 'waiting') return decision;
-    return refused('unreadable', 'the reply cannot be read as a decision', null);
+    return refusal('unreadable', 'the reply cannot be read as a decision', null);
   } catch (error) {
-    if (error instanceof Unreachable) return refused(unavailable, error.message, null);
+    if (error instanceof Unreachable) return refusal(unavailable, error.message, null);
     throw error;
   }
-}
-
-function refused(policy: string, reason: string, requestId: string | null): Denied {
-  return { kind: 'denied', requestId, reason, policy };
 }
 
 function notRun(decision: Denied | Waiting): NotRun {
@@ -206,10 +203,10 @@ function notRun(decision: Denied | Waiting): NotRun {
 /** Says what happened, and whether the same call can help: a model that reads of an error tries again. */
 function messageOf(decision: Denied | Waiting): string {
   if (decision.kind === 'waiting') {
-    const whom = decision.for === 'approval' ? 'for approval by people' : 'until its owner signs in again';
-    return `Not run yet: this waits ${whom}, at most until ${decision.until.toISOString()} (${decision.url}). Once that is done, the same call with the same arguments goes on.`;
+    return `Not run yet. ${decision.message} Once that is done, the same call with the same arguments goes on.`;
   }
-  const { requestId, policy, reason } = decision;
-  if (requestId === null) return `Not run: there is no decision about this call (${policy}: ${reason}).`;
-  return `Not permitted by policy ${policy}: ${reason}. This is a decision, not a fault: the same call will be refused again.`;
+  const { requestId, policy, reason, message } = decision;
+  return requestId === null
+    ? `Not run: there is no decision about this call (${policy}: ${reason}).`
+    : message;
 }

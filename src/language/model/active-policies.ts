@@ -1,7 +1,8 @@
 // A policy set as functions, and the one that is active: what the request path needs of it, whatever compiled it.
 
 import type { AskedRule } from './asked.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, PayloadIssue } from './decision.ts';
+import type { Json } from './json.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
 import type { Possibility } from './possibility.ts';
 import type { AgentFacts, Facts } from './request.ts';
@@ -25,6 +26,8 @@ export interface PolicyEngine {
   readonly meters: readonly MeterDefinition[];
   /** What an action's payload may hold; null where the action is not declared. */
   readonly shapeOf: (action: string) => Shape | null;
+  /** What is not of the action's shape; null where the action is not declared. */
+  readonly checkPayload: (action: string, payload: Json) => readonly PayloadIssue[] | null;
   /** Keys of the declared actions, sorted. */
   readonly actions: () => Iterable<string>;
   /** What the agent may hope for, by what is known of the agent alone; null where the action is not declared. */

@@ -46,7 +46,8 @@ export function createPhrase(search: Search, place: ChangePlace, instances: read
     (atom, index) =>
       `${holding[index]}${examplesText(search, atom, instances)}${index === turned.length - 1 ? from : ''}`,
   );
-  return { conditions, distance: 1 };
+  // Two conditions of which one is the other's opposite read alike once one of them has turned.
+  return { conditions: [...new Set(conditions)], distance: 1 };
 }
 
 /** A key that is equal for instances of one place and decision that one phrase describes. */

@@ -19,6 +19,8 @@ export interface AgentDraft {
   /** How many requests it may send in a minute, and at once; null where it is what all may. */
   readonly ratePerMinute?: number | null;
   readonly burst?: number | null;
+  /** Whether its refusals say what would pass; no unless said otherwise. */
+  readonly tellsChange?: boolean;
 }
 
 interface DraftProblem {
@@ -57,6 +59,7 @@ export async function addAgent(
     sealedSigningSecret: null,
     ratePerMinute: draft.ratePerMinute ?? null,
     burst: draft.burst ?? null,
+    tellsChange: draft.tellsChange ?? false,
     createdAtMs: nowMs,
     changedAtMs: nowMs,
     version: 1,
@@ -87,16 +90,17 @@ export async function describeAgent(
 ): Promise<DescribeAgentResult> {
   const present = await store.agents.find(agentId);
   if (present === null || present.id !== agentId) return { kind: 'unknown-agent' };
-  const { name, riskTier, controlOwner, tags, ratePerMinute, burst } = { ...present, ...changes };
+  const described = { ...present, ...changes };
+  const { name, riskTier, controlOwner, tags, ratePerMinute, burst, tellsChange } = described;
   const problems = checkDraft({ name, riskTier, controlOwner, tags, ratePerMinute, burst });
   if (problems.length > 0 || !isRiskTier(riskTier)) return { kind: 'invalid', problems };
-  const described = { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
-  const result = await store.agents.describe({ agentId, atMs: nowMs, who, ...described });
+  const after = { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst, tellsChange };
+  const result = await store.agents.describe({ agentId, atMs: nowMs, who, ...after });
   switch (result) {
     case 'changed':
       return {
         kind: 'described',
-        agent: { ...present, ...described, changedAtMs: nowMs, version: present.version + 1 },
+        agent: { ...present, ...after, changedAtMs: nowMs, version: present.version + 1 },
       };
     case 'unchanged':
       return { kind: 'described', agent: present };

@@ -154,7 +154,8 @@ function connect(
 
 /** What begins and ends with the service. A stop waits for no reader of news and for no download. */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
-  const { statistics, outgoing, playground, policyHistory, replays, waits, changeFeed, downloads } = parts;
+  const { statistics, outgoing, playground, refusals, policyHistory, replays, waits, changeFeed, downloads } =
+    parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
@@ -162,6 +163,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onListen', async () => void policyHistory.note());
   app.addHook('onClose', () => policyHistory.settled());
   app.addHook('preClose', async () => playground.close());
+  app.addHook('preClose', async () => refusals.close());
   app.addHook('preClose', async () => replays.close());
   app.addHook('preClose', async () => changeFeed.close());
   app.addHook('preClose', async () => downloads.close());

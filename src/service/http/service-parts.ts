@@ -23,6 +23,7 @@ import { createAuthorizeHandler } from './calls/authorize-handler.ts';
 import { createDownloads } from './calls/downloads.ts';
 import { createFairShares } from './calls/fair-shares.ts';
 import { createIdentifier } from './calls/identify.ts';
+import { createLastWords } from './calls/last-words.ts';
 import { createFindPeople } from './calls/people-now.ts';
 import { createWaits } from './calls/wait.ts';
 import { createChangeFeed } from './changes/change-feed.ts';
@@ -74,6 +75,16 @@ export function createParts(deps: AppDeps, base: Base) {
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
   });
+  const refusals = createPlayground({
+    ...deps.playground,
+    onFailure: (err, summary) => log.warn({ err }, `a refusal does not say what would pass: ${summary}`),
+  });
+  const lastWords = createLastWords({
+    requests: store.requests,
+    playground: refusals,
+    policies: () => deps.policies.current(),
+    origin: new URL(deps.publicUrl ?? defaultPublicUrl).origin,
+  });
   const policyHistory = createPolicyHistory({
     documents: store.documents,
     current: () => deps.policies.current(),
@@ -92,6 +103,8 @@ export function createParts(deps: AppDeps, base: Base) {
     authorizeHandler,
     outgoing,
     playground,
+    refusals,
+    lastWords,
     replays,
     policyHistory,
     downloads: createDownloads(),

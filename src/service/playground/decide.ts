@@ -7,7 +7,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { type TracedRule, tracedRules } from '../../language/model/trace.ts';
 import { authorize } from '../../language/spec/authorize.ts';
-import { smallestChange } from '../../reasoning/counterfactual/change.ts';
+import { type SmallestChange, smallestChange } from '../../reasoning/counterfactual/change.ts';
 import { holdsDigests, recordedShape } from './recorded.ts';
 import type { LaidOver } from './workspace.ts';
 
@@ -17,7 +17,7 @@ export interface PlaygroundDecision {
   readonly change: string | null;
 }
 
-type Policies = NonNullable<LaidOver['policies']>;
+type DecidingPolicies = Pick<NonNullable<LaidOver['policies']>, 'set' | 'engine'>;
 
 interface HowToDecide {
   /** The facts are those of a record, in which digests may stand for secrets. */
@@ -25,15 +25,33 @@ interface HowToDecide {
 }
 
 /** Throws where function and definition disagree, which is a fault of ours. */
-export function decideFully({ set, engine }: Policies, facts: Facts, how: HowToDecide): PlaygroundDecision {
-  const isDigested = how.isRecorded && holdsDigests(facts.payload);
-  const meant: PolicySet = isDigested ? recordedShape(set, facts.action).set : set;
+export function decideFully(
+  { set, engine }: DecidingPolicies,
+  facts: Facts,
+  how: HowToDecide,
+): PlaygroundDecision {
+  const { meant, isDigested } = meantBy(set, facts, how);
   const decideTraced = isDigested ? engine.decideRecorded : engine.decideTraced;
-  const decide = (tried: Facts): Decision =>
-    isDigested ? engine.decideRecorded(tried).decision : engine.decide(tried);
   const { decision, trace } = decideTraced(facts);
   if (!isDeepStrictEqual(decision, authorize(meant, facts)))
     throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
-  const [change] = smallestChange(meant, facts, { decide, changesMax: 1 });
+  const [change] = changesOf({ set, engine }, facts, { ...how, changesMax: 1 });
   return { decision, trace: tracedRules(trace), change: change?.text ?? null };
+}
+
+/** The smallest changes that would have changed the decision, the most useful first. */
+export function changesOf(
+  { set, engine }: DecidingPolicies,
+  facts: Facts,
+  { changesMax, ...how }: HowToDecide & { readonly changesMax: number },
+): readonly SmallestChange[] {
+  const { meant, isDigested } = meantBy(set, facts, how);
+  const decide = (tried: Facts): Decision =>
+    isDigested ? engine.decideRecorded(tried).decision : engine.decide(tried);
+  return smallestChange(meant, facts, { decide, changesMax });
+}
+
+function meantBy(set: PolicySet, facts: Facts, { isRecorded }: HowToDecide) {
+  const isDigested = isRecorded && holdsDigests(facts.payload);
+  return { meant: isDigested ? recordedShape(set, facts.action).set : set, isDigested };
 }

@@ -22,6 +22,8 @@ export interface PlaygroundAsk {
   readonly outline: TextFile;
   readonly vocabulary: null;
   readonly explain: RecordedRequest;
+  /** The smallest change of the payload under which a refused request is granted. */
+  readonly 'what passes': RecordedRequest;
 }
 
 export interface PlaygroundAnswers {
@@ -31,6 +33,8 @@ export interface PlaygroundAnswers {
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
   readonly explain: ExplainedRecord;
+  /** Null where there is none. */
+  readonly 'what passes': string | null;
 }
 
 export type Question = keyof PlaygroundAsk;

@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { compareLaid, compareSets } from './compare.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
+import { passingChange } from './passing-change.ts';
 import type {
   AskPlayground,
   FromPlayground,
@@ -32,6 +33,7 @@ const answering: Answering = {
     return vocabularyOf(policies.set, trees);
   },
   explain: (workspace, record) => explainRecord(workspace.lay([]), record),
+  'what passes': (workspace, record) => passingChange(workspace.lay([]), record),
 };
 
 /** Works until the thread is terminated. `before` hears of each question: tests make it fail. */

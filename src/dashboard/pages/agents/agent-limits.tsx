@@ -30,6 +30,7 @@ export function AgentLimits({ agent, onChange }: AgentProps) {
         items={[
           ['Requests a minute', shown(agent.rate_per_minute, rate?.per_minute)],
           ['At once', shown(agent.burst, rate?.burst)],
+          ['Refusals say', agent.tell_change ? 'why, and what would pass' : 'why'],
         ]}
       />
       {isOpen && <LimitsDialog agent={agent} onChange={onSaved} onClose={() => setOpen(false)} />}
@@ -45,10 +46,11 @@ function shown(own: number | null, inForce: number | undefined): string {
 function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
   const [perMinute, setPerMinute] = useState(String(agent.rate_per_minute ?? ''));
   const [burst, setBurst] = useState(String(agent.burst ?? ''));
+  const [tellsChange, setTellsChange] = useState(agent.tell_change);
   const { isBusy, problem, run } = useSending();
   const save = (): Promise<void> =>
     run(async () => {
-      const body = { rate_per_minute: numberOf(perMinute), burst: numberOf(burst) };
+      const body = { rate_per_minute: numberOf(perMinute), burst: numberOf(burst), tell_change: tellsChange };
       await call('changeAgent', { params: { id: agent.id }, body });
       tellDone('Limits changed; in force with the next request');
       onChange();
@@ -88,6 +90,14 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
             onInput={({ currentTarget }) => setBurst(currentTarget.value)}
           />
         </Field>
+        <label>
+          <input
+            type="checkbox"
+            checked={tellsChange}
+            onChange={({ currentTarget }) => setTellsChange(currentTarget.checked)}
+          />{' '}
+          Refusals say what would pass. This shows limits to whoever steers the agent.
+        </label>
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
             Save

@@ -60,6 +60,8 @@ export const entitiesExample = {
 export interface AskedFor {
   readonly actionKey: string;
   readonly payload: JsonObject;
+  /** Where in the entities a place of the payload stands, both RFC 6901. */
+  readonly placeOf: (pointer: string) => string;
 }
 
 /** Null where a property is given twice. */
@@ -69,14 +71,33 @@ export function askedFor(entities: Entities, policies: Pick<ActivePolicies, 'sha
   const actionKey = isNamed ? action.name : `${resource.type}.${action.name}`;
   const shape = policies.shapeOf(actionKey);
   const payload = shape === null ? {} : payloadOf(entities, shape);
-  return payload === null ? null : { actionKey, payload };
+  if (payload === null) return null;
+  const placeOf = (pointer: string) =>
+    shape === null || isOfEntities(shape) ? pointer : placeOfArgument(entities, shape, pointer);
+  return { actionKey, payload, placeOf };
+}
+
+/** What neither entity has is missing among the properties of the resource. */
+function placeOfArgument({ action }: Entities, { fields }: Shape, pointer: string): string {
+  const [name = ''] = pointer.slice(1).split('/');
+  if (name === 'id' && fields.some((field) => field.name === 'id')) return '/resource/id';
+  const owner = Object.hasOwn(action.properties ?? {}, unescaped(name)) ? 'action' : 'resource';
+  return `/${owner}/properties${pointer}`;
+}
+
+function unescaped(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 const entityNames = ['subject', 'resource', 'action', 'context'] as const;
 
-function payloadOf(entities: Entities, { fields }: Shape): JsonObject | null {
-  const declared = new Set(fields.map(({ name }) => name));
-  if (!entityNames.some((name) => declared.has(name))) return argumentsOf(entities, declared);
+function isOfEntities({ fields }: Shape): boolean {
+  return fields.some(({ name }) => entityNames.some((entity) => entity === name));
+}
+
+function payloadOf(entities: Entities, shape: Shape): JsonObject | null {
+  const declared = new Set(shape.fields.map(({ name }) => name));
+  if (!isOfEntities(shape)) return argumentsOf(entities, declared);
   const asked: Readonly<Record<string, unknown>> = {
     ...entities,
     context: withoutProtocol(entities.context),

@@ -102,7 +102,7 @@ async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answe
     return { decision: true, context: { evaluation_id, expires_at, ...proof } };
   }
   const state = await stateOf(deps, input.requestId);
-  if (state === null || state.decision.outcome === 'DENY') return deniedBy(view);
+  if (state === null || state.decision.outcome === 'DENY') return deniedBy(deps, entities, view);
   return requestable(deps, state, entities);
 }
 
@@ -126,9 +126,31 @@ const reasons: Readonly<Record<string, string>> = {
   invalid_payload: 'invalid_payload',
 };
 
-function deniedBy({ request_id, matched_policy: policy, reason }: RequestView): Evaluated {
+function deniedBy(
+  deps: EvaluateDeps,
+  entities: Entities,
+  { request_id, matched_policy: policy, reason }: RequestView,
+): Evaluated {
   const what = { reason: reasons[policy] ?? 'policy_denied', policy, next_action: 'none' };
-  return denied(reason, { evaluation_id: request_id, ...what });
+  const errors = errorsOf(deps, entities, policy);
+  return denied(reason, { evaluation_id: request_id, ...what, ...(errors.length > 0 ? { errors } : {}) });
+}
+
+interface PlacedError {
+  /** RFC 6901, from the root of the evaluation. */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** What the gate found, as entities have it; never a value. */
+function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string): readonly PlacedError[] {
+  if (gate === 'undeclared_action')
+    return [{ pointer: '/action/name', detail: 'no policy declares this action' }];
+  const inForce = policies.current();
+  const asked = gate === 'invalid_payload' ? askedFor(entities, inForce) : null;
+  if (asked === null) return [];
+  const issues = inForce.checkPayload(asked.actionKey, asked.payload) ?? [];
+  return issues.map(({ pointer, message: detail }) => ({ pointer: asked.placeOf(pointer), detail }));
 }
 
 function denied(message: string, context: Readonly<Record<string, unknown>>): Evaluated {

@@ -70,6 +70,8 @@ export const replyHeaders = {
   'Cache-Control': '`no-store`, but for public keys',
   Location: 'where to look the request up while it is pending',
   'Preference-Applied': 'the wait that was granted, at most 55 seconds',
+  'Writ-Change':
+    'of a refusal, where the agent is set so: what would pass, percent-encoded where it is not printable ASCII',
   'Writ-Receipt': 'the receipt of a grant, where one was asked for: a JWT for whoever carries the action out',
   'RateLimit-Policy': 'how many requests the agent may send at once, and in how many seconds they come back',
   RateLimit: 'how many requests are left, and in how many seconds all of them are',

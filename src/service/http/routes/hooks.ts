@@ -9,6 +9,7 @@ import type { Decisions } from '../../requests/decisions.ts';
 import type { RequestView } from '../../requests/record/reply.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { type AuthorizeCall, type AuthorizeHandler, scopedText } from '../calls/authorize-handler.ts';
+import type { LastWords } from '../calls/last-words.ts';
 import { invalidBody } from '../calls/refusals.ts';
 import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../calls/route.ts';
 import type { Waits } from '../calls/wait.ts';
@@ -20,6 +21,7 @@ import { type ClaudeEvent, claudeCall, type HookedCall } from '../hooks/claude-c
 
 interface HookDeps extends PendingDeps {
   readonly authorizeHandler: AuthorizeHandler;
+  readonly lastWords: LastWords;
   readonly waits: Waits;
   readonly decisions: Decisions;
   readonly store: Store;
@@ -123,7 +125,7 @@ const hookClaudeCode = route<HookDeps, ClaudeEvent>({
     if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
     const asked = callOf(call.request, hooked);
     try {
-      return shown(deps, call, await decided(deps, call, { asked, hooked }));
+      return shown(call, await decided(deps, call, { asked, hooked }));
     } catch (error) {
       return await failed(deps, { error, asked }, call.request);
     }
@@ -145,7 +147,9 @@ async function decided(
   const { actionKey: action_key, payload } = hooked;
   const wait = deps.waits.begin({ request, reply }, agent?.id ?? '', waitSecondsOf(query.wait));
   const body = Buffer.from(JSON.stringify({ action_key, payload }));
-  return await whilePending(deps, await deps.authorizeHandler.decide(asked, body), { call: asked, wait });
+  const answer = await deps.authorizeHandler.decide(asked, body);
+  const view = await whilePending(deps, answer, { call: asked, wait });
+  return (await deps.lastWords({ view, input: answer.input })).view;
 }
 
 function waitSecondsOf(text: string | undefined): number {
@@ -179,19 +183,14 @@ function output(word: Word, reason: string) {
   };
 }
 
-function shown({ signInDeps }: HookDeps, { query }: ManagedCall<unknown>, view: RequestView) {
+function shown({ query }: ManagedCall<unknown>, view: RequestView) {
   if (view.decision === 'ALLOW' && view.status === 'auto_approved')
     return query.allow === 'skip' ? output('allow', view.reason) : {};
   if (view.status === 'pending') {
-    const where = `${signInDeps.origin}/requests/${view.request_id}`;
-    const reason = `This waits for people until ${view.expires_at}: ${where}. Make the same call again to go on.`;
+    const reason = `${view.message} Nothing was carried out. Make the same call again to go on.`;
     return output(query.escalate === 'defer' ? 'defer' : 'deny', reason);
   }
-  return output('deny', refusalText(view.matched_policy, view.reason));
-}
-
-function refusalText(policy: string, reason: string): string {
-  return `Not permitted by policy ${policy}: ${reason}. This is a decision and not a fault: the same call will be refused again.`;
+  return output('deny', view.message);
 }
 
 /** Recorded as the same refusal of `POST /v1/authorize` is. */

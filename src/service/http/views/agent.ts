@@ -16,7 +16,7 @@ import {
 
 export function shownAgent(agent: AgentRow) {
   const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs, changedAtMs } = agent;
-  const { ratePerMinute, burst } = agent;
+  const { ratePerMinute, burst, tellsChange } = agent;
   return {
     id,
     name,
@@ -27,6 +27,7 @@ export function shownAgent(agent: AgentRow) {
     signing,
     rate_per_minute: ratePerMinute,
     burst,
+    tell_change: tellsChange,
     created_at: timeText(createdAtMs),
     changed_at: timeText(changedAtMs),
   };
@@ -34,6 +35,11 @@ export function shownAgent(agent: AgentRow) {
 
 /** Null: the service's. */
 export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, maximum: rateMax };
+
+export const tellChangeSchema: JsonSchema = {
+  type: 'boolean',
+  description: 'Whether refusals say what would pass.',
+};
 
 export const agentSchema = objectSchema({
   id: text(100),
@@ -44,6 +50,7 @@ export const agentSchema = objectSchema({
   status: { type: 'string', enum: agentStatuses },
   rate_per_minute: rateSchema,
   burst: rateSchema,
+  tell_change: tellChangeSchema,
   signing: { type: 'string', enum: signingModes },
   created_at: time,
   changed_at: time,
@@ -59,6 +66,7 @@ export const agentExample = {
   signing: 'off',
   rate_per_minute: null,
   burst: null,
+  tell_change: false,
   created_at: '2026-03-02T10:00:00.000Z',
   changed_at: '2026-03-02T10:00:00.000Z',
 };

@@ -20,7 +20,7 @@ export interface RequestView {
   /** 0 to 100. */
   readonly risk_score: number;
   readonly status: RequestStatus;
-  /** One sentence: what the client is to do. */
+  /** What the client is to do, for programs and models alike. */
   readonly message: string;
   readonly expires_at: string;
 }
@@ -172,7 +172,7 @@ function requestView(state: RequestState, nowMs: number): RequestView {
     matched_policy: decision.matchedPolicy,
     risk_score: decision.risk.high,
     status,
-    message: messageFor(status, state, until),
+    message: status === 'rejected' ? refusalText(state, isRefusedByPerson) : messageFor(status, state, until),
     expires_at: until,
   };
 }
@@ -183,15 +183,34 @@ function whyNot({ record, votes }: RequestState): string {
   return isAsked ? 'A person has refused it' : 'It was evaluated, and nobody was asked';
 }
 
-function messageFor(status: RequestStatus, state: RequestState, until: string): string {
+/** Before whom it waits for. */
+export const waitingPrefix = 'Wait and look this request up again: ';
+
+/** Says whether the same can help: a model that reads of an error tries again. */
+function refusalText(state: RequestState, isRefusedByPerson: boolean): string {
+  const { by, matchedPolicy, reason } = state.decision;
+  const again =
+    by === 'invalid_payload'
+      ? 'Change the payload before you ask again.'
+      : 'This is a decision, not a fault: the same request will be refused again.';
+  const who = isRefusedByPerson || gates.has(matchedPolicy) ? '' : ` by policy ${matchedPolicy}`;
+  return `Not permitted${who}: ${sentence(isRefusedByPerson ? whyNot(state) : reason)} ${again}`;
+}
+
+/** What stands for a policy where none has decided. */
+const gates: ReadonlySet<string> = new Set(['default_deny', 'invalid_payload', 'undeclared_action']);
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function messageFor(status: Exclude<RequestStatus, 'rejected'>, state: RequestState, until: string): string {
   switch (status) {
     case 'auto_approved':
     case 'approved':
       return `Proceed before ${until}.`;
     case 'pending':
-      return `Wait and look this request up again: ${requirementText(stillAsked(state))} before ${until}.`;
-    case 'rejected':
-      return 'Do not proceed: the action is refused.';
+      return `${waitingPrefix}${requirementText(stillAsked(state))} before ${until}.`;
     case 'expired':
       return 'Do not proceed: this request has expired, so make a new one if the action is still wanted.';
     case 'consumed':

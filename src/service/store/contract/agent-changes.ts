@@ -1,7 +1,7 @@
 // What the record says of a change of an agent: the same in every store, and no secret, sealed or not.
 
 import type { AgentRow, AgentStatus } from './records.ts';
-import type { AgentDescription } from './store.ts';
+import type { DescribedAgent } from './store.ts';
 
 export const statusNames = {
   active: 'agent-enabled',
@@ -21,8 +21,9 @@ export function descriptionOnRecord({
   tags,
   ratePerMinute,
   burst,
-}: Pick<AgentDescription, 'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst'>) {
-  return { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
+  tellsChange,
+}: DescribedAgent) {
+  return { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst, tellsChange };
 }
 
 export function signingOnRecord({

@@ -27,6 +27,8 @@ export interface AgentRow {
   /** How many requests it may send in a minute, and at once; null where it is what all may. */
   readonly ratePerMinute: number | null;
   readonly burst: number | null;
+  /** Whether its refusals say what would pass. */
+  readonly tellsChange: boolean;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
   /** 1 at first, one more with each change of the agent or of one of its keys. */

@@ -111,9 +111,13 @@ export interface AgentPage {
   readonly countMax: number;
 }
 
-export interface AgentDescription
-  extends Named,
-    Pick<AgentRow, 'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst'> {
+/** What is said of an agent, and may be changed. */
+export type DescribedAgent = Pick<
+  AgentRow,
+  'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst' | 'tellsChange'
+>;
+
+export interface AgentDescription extends Named, DescribedAgent {
   readonly agentId: string;
   readonly atMs: number;
 }

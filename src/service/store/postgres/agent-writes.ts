@@ -60,10 +60,10 @@ function describe(change: AgentDescription): Work<AgentDescriptionResult> {
     const columns = agentColumns({ ...present, ...described, changedAtMs: atMs });
     await transaction.rows(
       `UPDATE agents SET name = $2, risk_tier = $3, control_owner = $4, tags_json = $5, rate_per_minute = $6,
-         burst = $7, changed_ms = $8, version = version + 1 WHERE id = $1`,
+         burst = $7, changed_ms = $8, tells_change = $9, version = version + 1 WHERE id = $1`,
       [
         ...[subject, columns.name, columns.risk_tier, columns.control_owner, columns.tags_json],
-        ...[columns.rate_per_minute, columns.burst, columns.changed_ms],
+        ...[columns.rate_per_minute, columns.burst, columns.changed_ms, columns.tells_change],
       ],
     );
     await transaction.recordChange({ atMs, who, what: 'agent-changed', subject, before, after });

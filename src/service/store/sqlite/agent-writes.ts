@@ -111,8 +111,8 @@ function prepareAgentStatements(database: Database) {
     holderOf: (name: string): string | null => byName.get(name)?.id ?? null,
     updateDescription: database.prepare<[AgentColumns]>(
       `UPDATE agents SET name = @name, risk_tier = @risk_tier, control_owner = @control_owner,
-         tags_json = @tags_json, rate_per_minute = @rate_per_minute, burst = @burst, changed_ms = @changed_ms,
-         version = version + 1
+         tags_json = @tags_json, rate_per_minute = @rate_per_minute, burst = @burst, tells_change = @tells_change,
+         changed_ms = @changed_ms, version = version + 1
        WHERE id = @id`,
     ),
     find(id: string): AgentRow | null {
@@ -121,9 +121,9 @@ function prepareAgentStatements(database: Database) {
     },
     insert: database.prepare<[AgentColumns]>(
       `INSERT INTO agents (id, name, risk_tier, control_owner, tags_json, status, signing, sealed_signing_secret,
-         created_ms, changed_ms, rate_per_minute, burst, version)
+         created_ms, changed_ms, rate_per_minute, burst, tells_change, version)
        VALUES (@id, @name, @risk_tier, @control_owner, @tags_json, @status, @signing, @sealed_signing_secret,
-         @created_ms, @changed_ms, @rate_per_minute, @burst, @version)
+         @created_ms, @changed_ms, @rate_per_minute, @burst, @tells_change, @version)
        ON CONFLICT (name) DO NOTHING`,
     ),
     /** For a change of its keys. */

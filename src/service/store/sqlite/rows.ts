@@ -33,6 +33,8 @@ export interface AgentColumns {
   readonly sealed_signing_secret: string | null;
   readonly rate_per_minute: number | null;
   readonly burst: number | null;
+  /** 0 or 1. */
+  readonly tells_change: number;
   readonly created_ms: number;
   readonly changed_ms: number;
   readonly version: number;
@@ -104,6 +106,7 @@ export function agentColumns(agent: AgentRow): AgentColumns {
     sealed_signing_secret: agent.sealedSigningSecret,
     rate_per_minute: agent.ratePerMinute,
     burst: agent.burst,
+    tells_change: agent.tellsChange ? 1 : 0,
     created_ms: agent.createdAtMs,
     changed_ms: agent.changedAtMs,
     version: agent.version,
@@ -123,6 +126,7 @@ export function agentRow(columns: AgentColumns): AgentRow {
     sealedSigningSecret: columns.sealed_signing_secret,
     ratePerMinute: columns.rate_per_minute,
     burst: columns.burst,
+    tellsChange: columns.tells_change === 1,
     createdAtMs: columns.created_ms,
     changedAtMs: columns.changed_ms,
     version: columns.version,

@@ -14,7 +14,7 @@ import { openStore } from '../../../service/store/open.ts';
 import { commandLineUser, commandPlace, type DataOption } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
-import { agentJson, keyJson, shownTime } from './text.ts';
+import { agentJson, keyJson, type ShownAgent, shownTime } from './text.ts';
 
 /** The operation is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
@@ -52,6 +52,14 @@ function storeAdmin(store: Store): AgentAdmin {
     return agent;
   }
 
+  async function described(name: string, change: Partial<AgentDraft>): Promise<ShownAgent> {
+    const agent = await agentLeft(name);
+    const result = await describeAgent(store, { agentId: agent.id, nowMs: Date.now(), ...change });
+    if (result.kind === 'invalid') throw invalid(result.problems);
+    if (result.kind !== 'described') throw new CommandError(`there is no agent \`${name}\``);
+    return agentJson(result.agent);
+  }
+
   return {
     list: async () => (await store.agents.list()).map(agentJson),
     add: async (draft) => {
@@ -69,17 +77,12 @@ function storeAdmin(store: Store): AgentAdmin {
       if (result === 'already-revoked') throw revoked(agent.name);
       return { agent: agentJson({ ...agent, status }), isChanged: result !== 'unchanged' };
     },
-    setRate: async (name, { ratePerMinute, burst }) => {
-      const agent = await agentLeft(name);
-      const change = {
+    setRate: (name, { ratePerMinute, burst }) =>
+      described(name, {
         ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
         ...(burst === undefined ? {} : { burst }),
-      };
-      const result = await describeAgent(store, { agentId: agent.id, nowMs: Date.now(), ...change });
-      if (result.kind === 'invalid') throw invalid(result.problems);
-      if (result.kind !== 'described') throw new CommandError(`there is no agent \`${name}\``);
-      return agentJson(result.agent);
-    },
+      }),
+    setTelling: (name, tellsChange) => described(name, { tellsChange }),
     rotate: async (name, graceMs) => {
       const agent = await agentLeft(name);
       const nowMs = Date.now();
@@ -114,6 +117,7 @@ const optionNames = {
   tags: '--tag',
   ratePerMinute: '--per-minute',
   burst: '--burst',
+  tellsChange: 'tell-change',
 } as const;
 
 function invalid(

@@ -14,6 +14,8 @@ export interface AgentAdmin {
   ): Promise<{ readonly agent: ShownAgent; readonly isChanged: boolean }>;
   /** A field that is undefined does not change; null restores the service's default. */
   setRate(name: string, rate: ShownRate): Promise<ShownAgent>;
+  /** Whether refusals say what would pass. */
+  setTelling(name: string, tellsChange: boolean): Promise<ShownAgent>;
   rotate(name: string, graceMs: number): Promise<Rotated>;
   sign(name: string, signing: { readonly mode: SigningMode; readonly isSecretNew: boolean }): Promise<Signed>;
 }

@@ -13,6 +13,8 @@ export interface ShownAgent {
   /** Null: what all may send. */
   readonly rate_per_minute: number | null;
   readonly burst: number | null;
+  /** Whether refusals say what would pass. */
+  readonly tell_change: boolean;
   readonly created_at: string;
 }
 
@@ -24,8 +26,8 @@ export interface ShownKey {
 }
 
 export function agentJson(agent: AgentRow): ShownAgent {
-  const { id, name, riskTier, controlOwner, tags, status, signing, ratePerMinute, burst, createdAtMs } =
-    agent;
+  const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs } = agent;
+  const { ratePerMinute, burst, tellsChange } = agent;
   return {
     id,
     name,
@@ -36,6 +38,7 @@ export function agentJson(agent: AgentRow): ShownAgent {
     signing,
     rate_per_minute: ratePerMinute,
     burst,
+    tell_change: tellsChange,
     created_at: shownTime(createdAtMs),
   };
 }

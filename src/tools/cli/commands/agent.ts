@@ -26,6 +26,7 @@ export function defineAgent(command: Command, finish: Finish): void {
   defineRotate(command, finish);
   defineSigning(command, finish);
   defineRate(command, finish);
+  defineTelling(command, finish);
 }
 
 const examples = `
@@ -37,6 +38,7 @@ Examples:
   writ agent signing buyer-1 required --new-secret
   writ agent rate buyer-1 --per-minute 600 --burst 100
   writ agent rate buyer-1 --per-minute default --burst default
+  writ agent tell-change buyer-1 on
   writ agent disable buyer-1
   writ agent revoke buyer-1 --yes
   writ agent list --url https://writ.example.com
@@ -219,6 +221,22 @@ function defineRate(command: Command, finish: Finish): void {
           const changed = await admin.setRate(agent, { ratePerMinute, burst });
           const rate = rateText(changed) === '-' ? 'that of all agents' : rateText(changed);
           showResult(options, changed, () => print(`the rate of ${printable(changed.name)}: ${rate}\n`));
+        }),
+      );
+    });
+}
+
+function defineTelling(command: Command, finish: Finish): void {
+  withAgentOptions(command.command('tell-change'))
+    .description('set whether refusals say what would pass, which shows limits to whoever steers the agent')
+    .argument(...agentArgument)
+    .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
+    .action(async (agent: string, state: string, options: AgentOptions) => {
+      finish(
+        await withAgentAdmin(options, async (admin) => {
+          const changed = await admin.setTelling(agent, state === 'on');
+          const what = changed.tell_change ? 'say what would pass' : 'say why, and no more';
+          showResult(options, changed, () => print(`refusals of ${printable(changed.name)} ${what}\n`));
         }),
       );
     });

@@ -81,17 +81,13 @@ function answerOf({ dialect, isDeferring }: HookOptions, decision: Decision): Ho
     case 'allowed':
       return { code: 0, stdout: dialect.allowed, stderr: '' };
     case 'waiting': {
-      const { url, until } = decision;
-      const reason = `This waits for people until ${until.toISOString()}: ${url}. Make the same call again to go on.`;
+      const reason = `${decision.message} Nothing was carried out. Make the same call again to go on.`;
       if (isDeferring && dialect.deferred !== null)
         return { code: 0, stdout: dialect.deferred(reason), stderr: '' };
       return refused(reason);
     }
-    case 'denied': {
-      const { policy, reason } = decision;
-      const what = `Not permitted by policy ${policy}: ${reason}.`;
-      return refused(`${what} This is a decision and not a fault: the same call will be refused again.`);
-    }
+    case 'denied':
+      return refused(decision.message);
   }
 }
 

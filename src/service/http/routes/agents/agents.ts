@@ -15,7 +15,15 @@ import type { JsonSchema } from '../../contract/operation.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { idParameter, objectSchema, text, textList } from '../../contract/schemas.ts';
-import { agentExample, agentReply, agentSchema, rateSchema, shownAgent, withKey } from '../../views/agent.ts';
+import {
+  agentExample,
+  agentReply,
+  agentSchema,
+  rateSchema,
+  shownAgent,
+  tellChangeSchema,
+  withKey,
+} from '../../views/agent.ts';
 import { agentFilters, agentOf, isAgentOf, isAskedFor } from '../../views/agent-filter.ts';
 
 export interface AgentDeps {
@@ -33,6 +41,7 @@ interface AgentBody {
 interface AgentChange extends Partial<AgentBody> {
   readonly rate_per_minute?: number | null;
   readonly burst?: number | null;
+  readonly tell_change?: boolean;
 }
 
 export const agentId = idParameter('The id in the list.', agentExample.id);
@@ -47,6 +56,7 @@ const fieldNames = {
   tags: 'tags',
   ratePerMinute: 'rate_per_minute',
   burst: 'burst',
+  tellsChange: 'tell_change',
 } as const;
 
 const listAgents = route<AgentDeps>({
@@ -127,7 +137,8 @@ const changeAgent = route<AgentDeps, AgentChange>({
   access: 'agents.change',
   operation: {
     id: 'changeAgent',
-    summary: 'Changes name, risk tier, control owner, tags or rate; in force with the next request',
+    summary:
+      'Changes name, risk tier, control owner, tags, rate or what refusals say; in force with the next request',
     parameters: [agentId],
     body: {
       description:
@@ -141,6 +152,7 @@ const changeAgent = route<AgentDeps, AgentChange>({
           tags: textList,
           rate_per_minute: rateSchema,
           burst: rateSchema,
+          tell_change: tellChangeSchema,
         },
       ),
       examples: { tier: { risk_tier: 'high' }, rate: { rate_per_minute: 600, burst: 100 } },
@@ -151,10 +163,10 @@ const changeAgent = route<AgentDeps, AgentChange>({
   handle: async (deps, call) => {
     const { signInDeps, store } = deps;
     const { name, risk_tier: riskTier, control_owner: asked, tags } = call.body;
-    const { rate_per_minute: ratePerMinute, burst } = call.body;
+    const { rate_per_minute: ratePerMinute, burst, tell_change: tellsChange } = call.body;
     const agentId = (await agentOf(store, call)).id;
     const controlOwner = asked === undefined ? undefined : await ownerNamed(signInDeps.directory, asked);
-    const change = given({ name, riskTier, controlOwner, tags, ratePerMinute, burst });
+    const change = given({ name, riskTier, controlOwner, tags, ratePerMinute, burst, tellsChange });
     const result = await registry.describeAgent(store, {
       agentId,
       nowMs: nowMs(deps),

@@ -50,7 +50,14 @@ const taskReply: OperationReply = {
           status_endpoint: link,
           links: objectSchema({ ticket: link }, { cancel: link }),
         },
-        { expires_at: time },
+        {
+          expires_at: time,
+          progress: objectSchema({
+            current_step: { type: 'integer', minimum: 1 },
+            total_steps: { type: 'integer', minimum: 1 },
+            step_name: { type: 'string' },
+          }),
+        },
       ),
     },
     {
@@ -67,6 +74,7 @@ const taskReply: OperationReply = {
       status_endpoint: 'https://writ.example.com/access/v1/requests/019a0000-0000-7000-8000-000000000000',
       links: { ticket: 'https://writ.example.com/requests/019a0000-0000-7000-8000-000000000000' },
       expires_at: '2026-05-19T16:00:00.000Z',
+      progress: { current_step: 1, total_steps: 2, step_name: 'finance' },
     },
   },
   headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
@@ -223,6 +231,20 @@ function unknownTask(): ProblemError {
   return new ProblemError('unknown_task', 'there is no access request with this id, or not for you');
 }
 
+/** A step for each group, after one for a step-up. Whom it waits for by name is told to nobody here. */
+function progressOf({ record, decision }: RequestState) {
+  const steps = stepsOf(decision);
+  const total_steps = Math.max(stepsOf(record.decision).length, steps.length, 1);
+  const current_step = total_steps - Math.max(steps.length, 1) + 1;
+  return { current_step, total_steps, step_name: steps[0] ?? 'approval' };
+}
+
+function stepsOf({ requires }: RequestState['decision']): readonly string[] {
+  if (requires === null) return [];
+  const groups = requires.approvals.map(({ group }) => group);
+  return requires.reauth === null ? groups : ['reauth', ...groups];
+}
+
 function taskOf({ origin, clock }: AccessRequestDeps, state: RequestState) {
   const { record, decidedAtMs, expiresAtMs } = state;
   const status = statusOf[statusAt(state, clock())];
@@ -234,7 +256,7 @@ function taskOf({ origin, clock }: AccessRequestDeps, state: RequestState) {
     status,
     status_endpoint,
     links: { ticket: `${origin}/requests/${record.id}`, ...cancel },
-    ...(status === 'pending' ? { expires_at: until } : {}),
+    ...(status === 'pending' ? { expires_at: until, progress: progressOf(state) } : {}),
   };
   if (status !== 'approved') return { task };
   const at = decidedAtMs === null ? {} : { approved_at: timeText(decidedAtMs) };

@@ -217,23 +217,27 @@ const describeDecisionPoint = route<EvaluationDeps>({
     replies: {
       200: {
         description: 'The addresses; what is not there is not offered',
-        schema: objectSchema({
-          policy_decision_point: { type: 'string' },
-          access_evaluation_endpoint: { type: 'string' },
-          access_evaluations_endpoint: { type: 'string' },
-          search_action_endpoint: { type: 'string' },
-          access_request_endpoint: { type: 'string' },
-          capabilities: { type: 'array', items: { type: 'string' } },
-          supported_obligations: { type: 'array', items: { type: 'string' } },
-        }),
-        example: metadataOf('https://writ.example.com'),
+        schema: objectSchema(
+          {
+            policy_decision_point: { type: 'string' },
+            access_evaluation_endpoint: { type: 'string' },
+            access_evaluations_endpoint: { type: 'string' },
+            search_action_endpoint: { type: 'string' },
+            access_request_endpoint: { type: 'string' },
+            capabilities: { type: 'array', items: { type: 'string' } },
+            supported_obligations: { type: 'array', items: { type: 'string' } },
+          },
+          { jwks_uri: { type: 'string' } },
+        ),
+        example: metadataOf('https://writ.example.com', true),
       },
     },
   },
-  handle: async ({ origin }) => metadataOf(origin),
+  handle: async ({ origin, receipts }) => metadataOf(origin, receipts.isOn),
 });
 
-function metadataOf(origin: string) {
+/** Keys are told where something is signed. */
+function metadataOf(origin: string, areReceiptsOn: boolean) {
   return {
     policy_decision_point: origin,
     access_evaluation_endpoint: `${origin}/access/v1/evaluation`,
@@ -242,6 +246,7 @@ function metadataOf(origin: string) {
     access_request_endpoint: `${origin}/access/v1/requests`,
     capabilities: ['urn:openid:authzen:capability:access-request'],
     supported_obligations: ['step-up'],
+    ...(areReceiptsOn ? { jwks_uri: `${origin}/.well-known/jwks.json` } : {}),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   checksInOrder,
 } from '../../calls/authorize-handler.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
+import { changeHeader, type LastWords } from '../../calls/last-words.ts';
 import { namedAgentHeader } from '../../calls/route.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { whilePending } from '../../calls/while-pending.ts';
@@ -30,6 +31,7 @@ export interface AuthorizeRouteOptions {
   readonly identify: Identify;
   readonly identifyAgain: IdentifyAgain;
   readonly authorizeHandler: AuthorizeHandler;
+  readonly lastWords: LastWords;
   readonly waits: Waits;
   readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
   /** A request with its votes as of now. */
@@ -41,7 +43,7 @@ export interface AuthorizeRouteOptions {
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, authorizeHandler, waits, receipts, bodyBytesMax, metrics } = options;
+  const { identify, authorizeHandler, lastWords, waits, receipts, bodyBytesMax, metrics } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
@@ -84,7 +86,10 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
     const latest = await whilePending(options, answer, { call, wait });
     if (call.headers.prefer !== undefined) await addReceipt({ view: latest, input: answer.input }, request);
-    return latest;
+    const worded = lastWords({ view: latest, input: answer.input });
+    const { view, change } = worded instanceof Promise ? await worded : worded;
+    if (change !== null) request.replyHeaders['writ-change'] = changeHeader(change);
+    return view;
   }
 
   /** Signed where the agent asks for it, and what it asks is granted. */
@@ -186,6 +191,7 @@ function describeOperation(bodyBytesMax: number): Operation {
           'Location',
           'Preference-Applied',
           'Writ-Receipt',
+          'Writ-Change',
         ],
       },
     },

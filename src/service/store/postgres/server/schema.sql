@@ -56,6 +56,7 @@ CREATE TABLE agents (
   changed_ms int8 NOT NULL,
   rate_per_minute int8 CHECK (rate_per_minute > 0),
   burst int8 CHECK (burst > 0),
+  tells_change int8 NOT NULL CHECK (tells_change IN (0, 1)),
   version int8 NOT NULL
 );
 

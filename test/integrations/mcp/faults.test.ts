@@ -1,0 +1,111 @@
+// What breaks while a call is on its way through the proxy: nothing that was not granted is forwarded, and the record says what
+// is known. Counted at the server.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { StoreError } from '../../../src/service/store/contract/store-error.ts';
+import { firstAdmin, personWith } from '../../http/person-client.ts';
+import { shareService } from '../../http/service.ts';
+import { give, look, usePolicies } from '../../http/written-policies.ts';
+import { everything } from '../../store/rows.ts';
+import { countingServer, type Got, initialize, modern, openWire, proxySettings, tool } from './rig.ts';
+
+const policies = `
+approvers finance "Finance"
+action files.pay, files.die { n: number }
+policy p on files.pay, files.die {
+  allow all
+  escalate large to finance within 1h when payload.n > 100
+}
+`;
+
+const service = shareService();
+let ready: Promise<void> | null = null;
+
+async function open(url = service().url) {
+  ready ??= usePolicies(service(), policies);
+  await ready;
+  const server = countingServer(tool('pay'), tool('die'));
+  const wire = () => openWire(proxySettings({ url }, server), service().apiKey);
+  return { server, wire };
+}
+
+const call = (name: string, n: number, more: object = {}) => ({ name, arguments: { n }, ...more });
+
+test('where the disk of the service is full, nothing is granted and nothing forwarded', async () => {
+  const { server, wire } = await open();
+  const client = wire();
+  await initialize(client);
+  const full = new StoreError('full', 'no space left');
+  const spend = vi.spyOn(service().store.meters, 'spend').mockRejectedValue(full);
+  onTestFinished(() => spend.mockRestore());
+  expect((await client.ask('tools/call', call('pay', 1))).error.code).toBe(-32603);
+  expect(server.calls()).toEqual([]);
+});
+
+test('whoever leaves while the service is slow has carried out nothing, whatever it says then', async () => {
+  let answer: () => void = () => undefined;
+  const asked = Promise.withResolvers<void>();
+  const slow = createServer((request, response) => {
+    request.resume();
+    answer = () => response.destroy();
+    asked.resolve();
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    slow.closeAllConnections();
+    slow.close();
+  });
+  const { server, wire } = await open(`http://127.0.0.1:${(slow.address() as AddressInfo).port}`);
+  const client = wire();
+  await initialize(client);
+  void client.ask('tools/call', call('pay', 1), 70);
+  await asked.promise;
+  client.notify('notifications/cancelled', { requestId: 70 });
+  answer();
+  await client.ask('ping');
+  expect(server.calls()).toEqual([]);
+  expect(client.got.some(({ id }: Got) => id === 70)).toBe(false);
+});
+
+test('of a server that dies while a call runs the record says that its grant was used', async () => {
+  const { server, wire } = await open();
+  const client = wire();
+  await initialize(client);
+  expect((await client.ask('tools/call', call('die', 1))).error.message).toMatch(/not known/);
+  expect(server.calls()).toHaveLength(1);
+  const { found } = await service().store.requests.list({
+    ...everything,
+    nowMs: Date.now(),
+    actionKey: 'files.die',
+    countMax: 1,
+    after: null,
+  });
+  const id = found[0]?.row.id ?? '';
+  await vi.waitFor(async () => expect((await look(service(), id)).body.status).toBe('consumed'));
+});
+
+test('a client that is asked back goes on with a proxy that began anew by calling again, once', async () => {
+  const { server, wire } = await open();
+  const ben = await personWith(service(), await firstAdmin(service()), {
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
+  });
+  const meta = modern({ elicitation: { url: {} } });
+  const first = wire();
+  const { result } = await first.ask('tools/call', call('pay', 500, meta));
+  expect(result.resultType).toBe('input_required');
+  const [id = ''] = await service().store.requests.openOf(service().agent.id, 1);
+  first.close();
+  await give(ben, id, 'approve');
+  const second = wire();
+  const responses = { inputResponses: { decision: { action: 'accept' } } };
+  const stale = { ...meta, ...responses, requestState: result.requestState };
+  expect((await second.ask('tools/call', call('pay', 500, stale))).error.code).toBe(-32602);
+  expect(server.calls()).toEqual([]);
+  expect((await second.ask('tools/call', call('pay', 500, meta))).result.resultType).toBe('complete');
+  expect((await second.ask('tools/call', call('pay', 500, meta))).result.resultType).toBe('input_required');
+  expect(server.calls()).toHaveLength(1);
+});
