@@ -21,7 +21,7 @@ import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { openTracing } from './telemetry/tracing.ts';
-import { firstAgentName, welcome } from './welcome.ts';
+import { firstAgentName, nobodysAddress, welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
   /** Takes the welcome; standard output by default. */
@@ -266,7 +266,7 @@ async function firstKey(store: Store): Promise<string | null> {
   const added = await addAgent(store, {
     name: firstAgentName,
     riskTier: 'low',
-    controlOwner: 'owner@localhost',
+    controlOwner: nobodysAddress,
     tags: [],
   });
   return added.kind === 'added' ? added.apiKey : null;

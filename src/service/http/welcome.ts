@@ -19,6 +19,8 @@ export interface Welcome {
 }
 
 export const firstAgentName = 'first-agent';
+/** Nobody: the control owner of the first agent until there is a first admin, who is it then. */
+export const nobodysAddress = 'owner@localhost';
 const keyCommand = 'npm run writ -- agent add NAME';
 
 /** Lines of text, the last one ended. */
