@@ -1,11 +1,11 @@
 // How people get access: the first admin by a link, everybody else by an invitation.
 
 import type { FastifyRequest } from 'fastify';
-import { describeAgent } from '../../../agents/registry.ts';
+import { takeFirstAgent } from '../../../agents/first-agent.ts';
 import * as access from '../../../people/access.ts';
 import type { Reservation } from '../../../people/attempts.ts';
 import { reserveUnguessable } from '../../../people/guesses.ts';
-import { type Person, recordName } from '../../../people/person.ts';
+import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -27,7 +27,6 @@ import {
   shownOpenInvitation,
 } from '../../views/invitation.ts';
 import { personExample, personSchema, shownPersonReply } from '../../views/person.ts';
-import { firstAgentName, nobodysAddress } from '../../welcome.ts';
 
 export interface AccessDeps {
   readonly store: Store;
@@ -63,27 +62,13 @@ const setUp = route<AccessDeps, { token: string; email: string; name: string; pa
     attempt.succeeded();
     if (result.kind === 'invalid') throw invalidBody(result);
     if (result.kind === 'wait') throw refusal(result);
-    await takeFirstAgent(deps, result.person);
+    const { person } = result;
+    const nowMs = Math.trunc(directory.clock());
+    await takeFirstAgent(deps.store, { email: person.email, who: recordName(person), nowMs });
     reply.code(201);
-    return shownPersonReply(result.person);
+    return shownPersonReply(person);
   },
 });
-
-/** The agent of the first start has nobody who answers for it until somebody is there. */
-async function takeFirstAgent(
-  { store, signInDeps: { directory } }: AccessDeps,
-  admin: Person,
-): Promise<void> {
-  const agent = await store.agents.find(firstAgentName);
-  if (agent?.controlOwner !== nobodysAddress) return;
-  const nowMs = Math.trunc(directory.clock());
-  await describeAgent(store, {
-    agentId: agent.id,
-    nowMs,
-    who: recordName(admin),
-    controlOwner: admin.email,
-  });
-}
 
 const listInvitations = route<AccessDeps>({
   method: 'GET',
