@@ -230,6 +230,25 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('begun');
 });
 
+test('what asks the control owner waits for that person, who approves it here without any group', async () => {
+  const { ask, ownKey } = await world();
+  const { request_id: id } = await ask('pay.large_own', { amount: 1 }, ownKey);
+  const { request_id: steps } = await ask('pay.owner', { amount: 2 }, ownKey);
+  const ben = await open(service(), { email: 'ben@example.com' });
+  await ben.page.goto('/approvals');
+  await ben.page.getByRole('heading', { name: 'Approvals' }).waitFor();
+  expect(await ben.page.locator(`a[data-row="${id}"]`).count()).toBe(0);
+  const { page } = await open(service(), { email: 'olga@example.com', size: sizes.phone, theme: 'dark' });
+  await page.goto('/approvals');
+  await page.locator(`a[data-row="${steps}"]`).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.locator(`a[data-row="${id}"]`).click();
+  await votePanel(page).getByText('control owner: 0 of 1 approval').waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('button', { name: 'Approve as the control owner' }).click();
+  await eventually(() => statusOf(id)).toBe('approved');
+});
+
 test('where a step-up comes first, the control owner gives it here, too', async () => {
   const { ask, ownKey } = await world();
   const { request_id: id } = await ask('pay.owner', { amount: 1 }, ownKey);

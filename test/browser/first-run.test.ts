@@ -107,6 +107,9 @@ test('the first question can be asked from the page, on a telephone', async () =
   await page.unroute(signIn);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Register the first agent' }).waitFor();
+  await page.goto('/agents?owner=ann@example.com');
+  await page.getByRole('link', { name: 'first-agent' }).waitFor();
+  await page.goto('/welcome');
   await page.getByLabel('Name').fill('first-agent');
   await page.getByRole('button', { name: 'Register Agent' }).click();
   await page.getByText('another agent has this name').first().waitFor();

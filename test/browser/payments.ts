@@ -14,7 +14,7 @@ export const policies = `
 approvers finance "Finance"
 approvers legal "Legal"
 action pay.create { amount: number, vendor: string, note?: string, token?: secret string, ... }
-action pay.brief, pay.both, pay.owner { ... }
+action pay.brief, pay.both, pay.owner, pay.large_own { ... }
 meter spent = sum(payload.amount) of pay.create per session over 24h
 policy pay on pay.create {
   allow small for 10m when payload.amount <= 100 because "Small"
@@ -25,11 +25,12 @@ policy pay on pay.create {
   deny blocked when payload.vendor == "Shady" risk +70 because "Shady is blocked"
   shadow deny watched when payload.amount > 500
 }
-policy others on pay.brief, pay.both, pay.owner {
+policy others on pay.brief, pay.both, pay.owner, pay.large_own {
   allow all for 10m
   escalate brief to finance within 3s when action.key == "pay.brief"
   escalate money to finance within 2h when action.key == "pay.both"
   escalate words to legal within 3h when action.key == "pay.both"
+  escalate own to owner within 90m when action.key == "pay.large_own"
   reauth owner_says when action.key == "pay.owner"
 }
 `;

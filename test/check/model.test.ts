@@ -15,7 +15,7 @@ describe('rules', () => {
     approvers finance "Finance"
     policy orders on order.place when payload.vendor == "x" {
       escalate b to finance when payload.amount > 5 or payload.amount < 2 unless payload.vendor == "y"
-      allow a for 10m after approval by owner needs 2 within 4h
+      allow a for 10m after approval by finance needs 2 within 4h
       reauth c within 15m when payload.amount > 3
       shadow reauth d when payload.amount > 4
       allow e after reauth when payload.amount in 0..1
@@ -41,7 +41,7 @@ describe('rules', () => {
   it('ask for what their clauses say, with the defaults of the language', () => {
     expect(rules.a?.requirement).toEqual({
       kind: 'approval',
-      group: 'owner',
+      group: 'finance',
       needs: 2,
       withinSeconds: 14_400,
     });

@@ -19,8 +19,8 @@ agents.step-up       o o o o .
 points.view          + + . . +
 points.change        + + . . .
 requests.view        + + o o +
-requests.approve     o . o . .
-requests.reject      + . o o .
+requests.approve     o o o o .
+requests.reject      + o o o .
 requests.report      + + . o .
 receipt-keys.view    + + . . +
 receipt-keys.rotate  + . . . .

@@ -1,7 +1,7 @@
 // Approvals over HTTP: who may give them, for what they count, and what comes of two words at the same time.
 
 import { describe, expect, test } from 'vitest';
-import { addAgent } from '../../src/service/agents/registry.ts';
+import { addAgent, describeAgent } from '../../src/service/agents/registry.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { Person } from '../../src/service/people/person.ts';
 import { createRequestEvents } from '../../src/service/requests/record/request-events.ts';
@@ -12,13 +12,15 @@ import { ask, codeOf, give, look, usePolicies, type View } from './written-polic
 const policies = `
 approvers finance "Finance"
 approvers security "Security"
-action pay.small, pay.large, pay.both, pay.owned, pay.daily { amount?: number, card?: secret string matches '[0-9]{16}', ... }
+action pay.small, pay.large, pay.both, pay.owned, pay.shared, pay.daily { amount?: number, card?: secret string matches '[0-9]{16}', ... }
 policy pay on pay.* {
   allow all for 10m
   escalate small to finance within 1h when action.key == "pay.small"
   escalate large to finance needs 2 within 4h when action.key == "pay.large"
   escalate both_finance to finance within 4h when action.key == "pay.both"
   escalate both_security to security within 2h when action.key == "pay.both"
+  escalate by_owner to owner within 2h when action.key == "pay.owned" or action.key == "pay.shared"
+  escalate by_finance_too to finance within 2h when action.key == "pay.shared"
 }
 `;
 
@@ -404,5 +406,83 @@ describe('the queue', () => {
     expect(await queue(world.ann)).toEqual([]);
     world.time.aheadMs = 5 * 3_600_000;
     expect(await queue(world.ben)).toEqual([]);
+  });
+});
+
+describe('a request that asks `owner`', () => {
+  async function owned(action: string) {
+    const world = await start();
+    const { service, admin } = world;
+    const people = {
+      olga: await personWith(service, admin, { email: 'olga@example.com', roles: ['owner'] }),
+      otto: await personWith(service, admin, { email: 'otto@example.com', roles: ['owner'] }),
+      // Somebody whom the control owner's part is given to as if it were a group.
+      fay: await personWith(service, admin, {
+        email: 'fay@example.com',
+        roles: ['approver'],
+        groups: ['finance'],
+      }),
+    };
+    const draft = { name: 'owned', riskTier: 'low', controlOwner: 'olga@example.com', tags: [] } as const;
+    const added = await addAgent(service.store, draft);
+    if (added.kind !== 'added') throw new Error(added.kind);
+    const { request_id: id } = await ask(service, action, { key: added.apiKey });
+    const waitingFor = async (person: Client): Promise<readonly string[]> =>
+      (await person.send('/v1/approvals')).body.items.map((one: View) => one.request_id);
+    return { ...world, ...people, agentId: added.agent.id, id, waitingFor };
+  }
+
+  test('waits for the control owner of its agent, and for nobody else', async () => {
+    const { id, olga, otto, ann, waitingFor } = await owned('pay.owned');
+    expect([await waitingFor(olga), await waitingFor(otto), await waitingFor(ann)]).toEqual([[id], [], []]);
+    for (const other of [otto, ann])
+      expect(codeOf(await give(other, id, 'approve'))).toEqual([404, 'request_not_found']);
+    expect((await olga.send(`/v1/requests/${id}`)).body.may.approve).toEqual(['owner']);
+    expect((await give(olga, id, 'approve')).body).toMatchObject({
+      status: 'approved',
+      approvals: [{ group: 'owner' }],
+    });
+  });
+
+  test('is for who is the control owner at the moment of the vote', async () => {
+    const { service, id, agentId, olga, otto, ann, admin, waitingFor } = await owned('pay.shared');
+    expect((await give(olga, id, 'approve')).body.status).toBe('pending');
+    await describeAgent(service.store, {
+      agentId,
+      nowMs: Date.now(),
+      who: admin.email,
+      controlOwner: 'OTTO@example.com',
+    });
+    expect((await otto.send(`/v1/requests/${id}`)).body.requires.fell_away).toMatchObject([
+      { by: expect.stringContaining('olga'), why: 'is not the control owner any more' },
+    ]);
+    expect((await give(ann, id, 'approve')).body.status).toBe('pending');
+    expect([await waitingFor(olga), await waitingFor(otto)]).toEqual([[], [id]]);
+    expect(codeOf(await give(olga, id, 'approve'))).toEqual([404, 'request_not_found']);
+    expect((await give(otto, id, 'approve')).body.status).toBe('approved');
+  });
+
+  test('and a group as well takes two people, the owner as the owner', async () => {
+    const { service, id, agentId, fay, ann, admin } = await owned('pay.shared');
+    await describeAgent(service.store, {
+      agentId,
+      nowMs: Date.now(),
+      who: admin.email,
+      controlOwner: 'fay@example.com',
+    });
+    expect(codeOf(await give(fay, id, 'approve', 'finance'))[0]).toBe(403);
+    expect((await give(fay, id, 'approve')).body).toMatchObject({
+      status: 'pending',
+      approvals: [{ group: 'owner' }],
+    });
+    expect(codeOf(await give(fay, id, 'approve'))).toEqual([409, 'conflict']);
+    expect((await give(ann, id, 'approve')).body.status).toBe('approved');
+    expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
+  });
+
+  test('has no group of that name', async () => {
+    const { service, admin } = await start();
+    const draft = { email: 'x@example.com', roles: ['approver'], groups: ['owner'] } as const;
+    await expect(personWith(service, admin, draft)).rejects.toThrow('is no group');
   });
 });

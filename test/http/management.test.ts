@@ -228,7 +228,7 @@ describe('e-mail', () => {
     await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups });
     await personWith(service, admin, { email: 'eve@example.com', roles: ['approver'], groups: ['security'] });
     const request = { requestId: 'r1', agentId: 'a1', actionKey: 'demo.escalate', atMs: Date.now() };
-    requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups });
+    requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups, asksStepUp: false });
     await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(1);
     expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
     expect(mail.taken[0]?.text).toContain('https://writ.example.com/requests/r1');
@@ -375,8 +375,14 @@ describe('a webhook', () => {
       .poll(() => service.store.documents.find('webhook-cursor', 'revocations'), { timeout: 20_000 })
       .not.toBeNull();
     const request = { requestId: 'r1', agentId: 'a1', actionKey: 'demo.escalate', atMs: Date.now() };
-    requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups: ['finance'] });
-    requestNews.emit({ ...request, kind: 'decided', status: 'approved', groups: [] });
+    requestNews.emit({
+      ...request,
+      kind: 'pending',
+      status: 'pending',
+      groups: ['finance'],
+      asksStepUp: false,
+    });
+    requestNews.emit({ ...request, kind: 'decided', status: 'approved', groups: [], asksStepUp: false });
     writeFileSync(service.policyFile, 'nonsense');
     await ann.send('/v1/policies/reload', post());
     await ann.send(`/v1/agents/${service.agent.id}/revoke`, post({ name: 'buyer' }));

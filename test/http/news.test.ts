@@ -122,7 +122,7 @@ describe('a person', () => {
 
   test.each([
     ['approver', ['approvals', 'requests']],
-    ['owner', ['agents', 'requests']],
+    ['owner', ['agents', 'approvals', 'requests']],
     ['auditor', ['agents', 'people', 'requests']],
   ] as const)('who is %s hears of %j', async (role, kinds) => {
     const { service, ann, admin } = await setUp();

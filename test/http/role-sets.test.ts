@@ -13,22 +13,23 @@ import { ask, usePolicies } from './written-policies.ts';
 const policies = `
 approvers finance "Finance"
 approvers legal "Legal"
-action pay.free, pay.finance, pay.legal { ... }
+action pay.free, pay.finance, pay.legal, pay.owner { ... }
 policy pay on pay.* {
   allow all for 1h
   escalate by_finance to finance within 1h when action.key == "pay.finance"
   escalate by_legal to legal within 1h when action.key == "pay.legal"
+  escalate by_owner to owner within 1h when action.key == "pay.owner"
 }
 `;
 
 interface Subject {
   readonly isOwn: boolean;
-  /** The group that the request asks; `granted` is one that was granted after an approval by finance. */
-  readonly asks: 'finance' | 'legal' | 'granted';
+  /** The group that the request asks, or the control owner; `granted` is one that was granted after an approval by finance. */
+  readonly asks: 'finance' | 'legal' | 'owner' | 'granted';
 }
 
 const subjects: readonly Subject[] = [true, false].flatMap((isOwn) =>
-  (['finance', 'legal', 'granted'] as const).map((asks) => ({ isOwn, asks })),
+  (['finance', 'legal', 'owner', 'granted'] as const).map((asks) => ({ isOwn, asks })),
 );
 
 /** What is tried with the request of a subject, or its agent; the status says whether it was let through. */
@@ -66,7 +67,7 @@ async function make(
   const draft = { name: `agent-${made}`, riskTier: 'low', controlOwner, tags: [] };
   const added = await addAgent(service.store, draft);
   if (added.kind !== 'added') throw new Error(added.kind);
-  const action = asks === 'legal' ? 'pay.legal' : 'pay.finance';
+  const action = `pay.${asks === 'granted' ? 'finance' : asks}`;
   const { request_id: requestId } = await ask(service, action, { key: added.apiKey });
   if (asks === 'granted') {
     const body = { comment: 'x' };
@@ -80,8 +81,9 @@ async function make(
 function grantedBy(role: Role, trial: Trial, { isOwn, asks }: Subject): boolean {
   const cell = operations[trial][role];
   if (cell !== 'own') return cell === 'yes';
-  if (role === 'owner' || trial === 'agents.step-up') return isOwn;
-  return asks !== 'legal';
+  if (trial === 'agents.step-up' || (role === 'owner' && trial !== 'requests.approve')) return isOwn;
+  if (asks === 'owner') return isOwn;
+  return asks !== 'legal' && (role === 'admin' || role === 'approver');
 }
 
 /** Whether it can be done at all, whoever does it. */

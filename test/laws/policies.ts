@@ -351,7 +351,8 @@ function exception(scope: Scope): string {
 
 function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
   const people = random.pick(approverNames);
-  const needs = random.pick(['', ` needs ${1 + random.below(3)}`]);
+  const drawn = random.pick(['', ` needs ${1 + random.below(3)}`]);
+  const needs = people === 'owner' ? '' : drawn;
   const within = random.pick(['', ' within 1h', ' within 4h']);
   switch (effect) {
     case 'allow':

@@ -115,11 +115,11 @@ describe('the reply', () => {
     ],
     [
       escalated,
-      `Wait and look this request up again: it needs 2 approvals by finance and 1 approval by owner before ${timeAfter(3600)}.`,
+      `Wait and look this request up again: it needs 2 approvals by finance and 1 approval by the agent's control owner before ${timeAfter(3600)}.`,
     ],
     [
       stepUpAsked,
-      `Wait and look this request up again: a step-up by the agent's control owner is needed, and then it needs 2 approvals by finance and 1 approval by owner, before ${timeAfter(900)}.`,
+      `Wait and look this request up again: a step-up by the agent's control owner is needed, and then it needs 2 approvals by finance and 1 approval by the agent's control owner, before ${timeAfter(900)}.`,
     ],
     [
       { ...stepUpAsked, requires: { approvals: [], reauth: { withinSeconds: 900 } } },

@@ -17,15 +17,16 @@ function everybodyOf(approvesFor: readonly string[]): FindPeople {
     isActive: true,
     isApprover: true,
     approvesFor,
+    asOwner: true,
   });
   return async (ids) => new Map(ids.map((id) => [id, person(id)]));
 }
 
-const nothing: Rights = { all: false, own: false, groups: [] };
+const nothing: Rights = { all: false, own: false, groups: [], asOwner: false };
 
 /** An approver of these groups, who sees and reports everything. */
 export function approverOf(groups: readonly string[], { id = 'p1', email = 'ann@example.com' } = {}): Caller {
-  const asked: Rights = { ...nothing, groups };
+  const asked: Rights = { ...nothing, groups, asOwner: true };
   const everything: Rights = { ...nothing, all: true };
   return {
     id,

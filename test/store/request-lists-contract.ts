@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { AskedPerson } from '../../src/service/store/contract/asked-owner.ts';
 import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
@@ -27,10 +28,10 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   agent: fc.nat(2),
   action: fc.constantFrom('pay.create', 'pay.refund'),
   status: fc.constantFrom('auto_approved', 'pending', 'rejected', 'approved'),
-  outcome: fc.constantFrom('ALLOW', 'DENY', 'ESCALATE'),
+  outcome: fc.constantFrom('ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'),
   policy: fc.constantFrom('pay', 'default_deny'),
   risk: fc.integer({ min: 0, max: 100 }),
-  group: fc.constantFrom('finance', 'security'),
+  group: fc.constantFrom('finance', 'security', 'owner'),
   atMs: fc.nat(5),
   endsMs: fc.constantFrom(-10, 10),
 });
@@ -41,7 +42,12 @@ function rowOf(
 ): RequestRow {
   const { outcome, policy, risk, group } = drawn;
   const approvals = outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60 }] : [];
-  const decision = { outcome, matchedPolicy: policy, risk: { low: 0, high: risk }, requires: { approvals } };
+  const decision = {
+    outcome,
+    matchedPolicy: policy,
+    risk: { low: 0, high: risk },
+    requires: { approvals, reauth: outcome === 'REAUTH_REQUIRED' ? { withinSeconds: null } : null },
+  };
   return requestRow({
     agentId: agentIds[agent] ?? '',
     actionKey: action,
@@ -51,6 +57,12 @@ function rowOf(
     expiresAtMs: startMs + endsMs,
     recordJson: JSON.stringify({ decision }),
   });
+}
+
+function isAsked({ outcome, group }: Drawn, agentOwner = '', { groups, owner }: AskedPerson): boolean {
+  const isOwner = agentOwner === owner?.id || agentOwner === owner?.email.toLowerCase();
+  if (outcome === 'REAUTH_REQUIRED' || (outcome === 'ESCALATE' && group === 'owner')) return isOwner;
+  return outcome === 'ESCALATE' && groups.includes(group);
 }
 
 const filter = fc.record({
@@ -66,7 +78,12 @@ const filter = fc.record({
   seenBy: fc.option(
     fc.record({
       owner: fc.option(fc.constantFrom({ id: 'p1', email: 'Ann@example.com' }, { id: 'ben-id', email: 'x' })),
-      groups: fc.subarray(['finance', 'security']),
+      asked: fc.record({
+        owner: fc.option(
+          fc.constantFrom({ id: 'p1', email: 'Ann@example.com' }, { id: 'ben-id', email: 'x' }),
+        ),
+        groups: fc.subarray(['finance', 'security', 'owner']),
+      }),
     }),
   ),
   limit: fc.integer({ min: 1, max: 4 }),
@@ -104,7 +121,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
           seenBy === null ||
           owner === seenBy.owner?.id ||
           owner === seenBy.owner?.email.toLowerCase() ||
-          (draw.outcome === 'ESCALATE' && seenBy.groups.includes(draw.group));
+          isAsked(draw, owner, seenBy.asked);
         return (
           (asked.agentId === null || asked.agentId === row.agentId) &&
           (asked.actionKey === null || asked.actionKey === row.actionKey) &&

@@ -2,6 +2,7 @@
 // order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
 
 import { setTimeout } from 'node:timers/promises';
+import { firstAgentName, nobodysAddress } from '../agents/first-agent.ts';
 import { randomBase62 } from '../agents/keys.ts';
 import { addAgent } from '../agents/registry.ts';
 import { type Clock, clockFault, createClock } from '../clock.ts';
@@ -23,7 +24,7 @@ import type { DemoAccount } from './routes/dashboard.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { openTracing } from './telemetry/tracing.ts';
-import { firstAgentName, welcome } from './welcome.ts';
+import { welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
   /** Takes the welcome; standard output by default. */
@@ -302,7 +303,7 @@ async function firstKey(store: Store): Promise<string | null> {
   const added = await addAgent(store, {
     name: firstAgentName,
     riskTier: 'low',
-    controlOwner: 'owner@localhost',
+    controlOwner: nobodysAddress,
     tags: [],
   });
   return added.kind === 'added' ? added.apiKey : null;

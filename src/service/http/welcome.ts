@@ -1,6 +1,7 @@
 // What the service says to the person who starts it: where it listens, what is in force, and, while it is new, a key
 // and a request that works. INVARIANT: a key or a token is printed at the start that made it and never again.
 
+import { firstAgentName } from '../agents/first-agent.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 
 export interface Welcome {
@@ -18,7 +19,6 @@ export interface Welcome {
   readonly setUpUrl: string | null;
 }
 
-export const firstAgentName = 'first-agent';
 const keyCommand = 'npm run writ -- agent add NAME';
 
 /** Lines of text, the last one ended. */

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
 import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
 import { isSameDigest } from '../agents/keys.ts';
+import { askedOwner } from '../store/contract/asked-owner.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
 import type { WaitNeeded } from './attempts.ts';
 import type { Directory } from './directory.ts';
@@ -407,6 +408,9 @@ export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[]
     ...(groups.every((group) => groupForm.test(group))
       ? []
       : [{ field: 'groups', detail: 'name groups as policies do, such as `finance`' }]),
+    ...(groups.includes(askedOwner)
+      ? [{ field: 'groups', detail: '`owner` is no group: it is the control owner of the agent that asks' }]
+      : []),
     ...(isApprover && groups.length === 0
       ? [{ field: 'groups', detail: 'name the groups that an approver approves for' }]
       : []),

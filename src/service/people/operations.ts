@@ -1,6 +1,6 @@
 // WHO MAY DO WHAT: roles of people against operations of the management API, as one table. `own` grants what belongs to
 // the person alone: to an approver the requests that wait for one of their groups, to an owner their own agents and what
-// those ask. INVARIANT: what the table does not grant is refused; roles only add to each other.
+// those ask, and to whoever is the control owner of an agent what that agent's requests ask of the control owner. INVARIANT: what the table does not grant is refused; roles only add to each other.
 
 export const roles = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const;
 export type Role = (typeof roles)[number];
@@ -24,9 +24,9 @@ export const operations = {
   // Whoever may make an agent a new key could ask as that agent, too.
   'points.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'requests.view': { admin: 'yes', operator: 'yes', approver: 'own', owner: 'own', auditor: 'yes' },
-  // An approval is given for a group, by one of its people: not even an admin approves in their place.
-  'requests.approve': { admin: 'own', operator: 'no', approver: 'own', owner: 'no', auditor: 'no' },
-  'requests.reject': { admin: 'yes', operator: 'no', approver: 'own', owner: 'own', auditor: 'no' },
+  // An approval is given for a group by one of its people, or by the control owner: not even an admin approves in their place.
+  'requests.approve': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
+  'requests.reject': { admin: 'yes', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
   'requests.report': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'no' },
   'receipt-keys.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'receipt-keys.rotate': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
@@ -71,6 +71,8 @@ export interface Reach {
   readonly own: boolean;
   /** Requests that ask one of their groups. */
   readonly asked: boolean;
+  /** Requests that ask the control owner, of agents in their charge. */
+  readonly asOwner: boolean;
 }
 
 /**
@@ -83,13 +85,14 @@ export function reachOf(ofPerson: readonly Role[], operation: OperationName): Re
   return {
     all: ofPerson.some((role) => row[role] === 'yes'),
     own: own.some((role) => isOfCharge(role, operation)),
-    asked: own.some((role) => !isOfCharge(role, operation)),
+    asked: own.some((role) => role === 'admin' || role === 'approver') && operation.startsWith('requests.'),
+    asOwner: own.some((role) => !isOfCharge(role, operation)),
   };
 }
 
-/** Whether `own` means agents in somebody's charge; else it means what their groups are asked. */
+/** Whether `own` means agents in somebody's charge and all that they ask; else it means what somebody is asked. */
 function isOfCharge(role: Role, operation: OperationName): boolean {
-  return role === 'owner' || operation === 'agents.step-up';
+  return operation === 'agents.step-up' || (role === 'owner' && operation !== 'requests.approve');
 }
 
 /** All that roles grant, by operation; what is refused is not among it. */

@@ -353,5 +353,6 @@ async function freshStepUp(
 function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
-  news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
+  const asksStepUp = decision.requires?.reauth != null;
+  news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, asksStepUp, atMs });
 }

@@ -21,7 +21,7 @@ interface RolesAndGroupsFieldsProps {
 
 /** Only an admin hands them out, and groups. */
 export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
-/** The control owner of an agent is always one of this group for it. */
+/** No group: it is the control owner of the agent that asks. */
 const implied = 'owner';
 
 export function RolesAndGroupsFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {

@@ -12,7 +12,7 @@ import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
-import { personWords } from '../requests/timeline-events.ts';
+import { groupWords, personWords } from '../requests/timeline-events.ts';
 import './approvals.css';
 import { Deadline } from './deadline.tsx';
 
@@ -73,16 +73,17 @@ export default function ApprovalsPage() {
 }
 
 function leadOf(groups: readonly string[]): string {
+  const own = 'What your own agents ask of their control owner waits here, too.';
   return groups.length === 0
-    ? 'You belong to no group of approvers.'
-    : `You approve for ${groups.join(', ')}.`;
+    ? `You belong to no group of approvers. ${own}`
+    : `You approve for ${groups.join(', ')}. ${own}`;
 }
 
 function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
   return (
     <Empty icon="inbox" title="Nothing waits for you">
       {groups.length === 0
-        ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under People & access.'
+        ? 'What a policy escalates waits for the people of a group, or for the control owner of the agent. An admin can make you one of them.'
         : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
     </Empty>
   );
@@ -133,10 +134,10 @@ function QueueRow({ item }: { readonly item: Queued }) {
         <PlainText text={reason} isShort />
       </td>
       <td class="approvals-needs">
-        {requires?.step_up === true && <span>step-up first</span>}
+        {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
         {requires?.approvals.map(({ group, needs, given }) => (
           <span key={group}>
-            {group} {given}/{needs}
+            {groupWords(group)} {given}/{needs}
           </span>
         ))}
         {requires?.fell_away.map(({ by, group, why }) => (

@@ -13,7 +13,7 @@ import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
-import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
+import { groupWords, ownerGroup, personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
 import type { OwnAct } from './meanwhile.tsx';
 
@@ -170,7 +170,7 @@ function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
       {requires?.step_up === true && <li>First a step-up by the control owner of the agent</li>}
       {requires?.approvals.map(({ group, needs, given }) => (
         <li key={group}>
-          <strong>{group}</strong>: {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
+          <strong>{groupWords(group)}</strong>: {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
         </li>
       ))}
       {requires?.fell_away.map(({ by, group, why }) => (
@@ -201,7 +201,7 @@ function GroupChoice({ groups, value, onChange }: GroupChoiceProps) {
             checked={value === group}
             onChange={() => onChange(group)}
           />
-          {group}
+          {groupWords(group)}
         </label>
       ))}
     </fieldset>
@@ -210,6 +210,7 @@ function GroupChoice({ groups, value, onChange }: GroupChoiceProps) {
 
 function forGroup(groups: readonly string[], group: string): string {
   const named = groups.length > 1 ? group : groups[0];
+  if (named === ownerGroup) return ' as the control owner';
   return named === undefined || named === '' ? '' : ` for ${named}`;
 }
 

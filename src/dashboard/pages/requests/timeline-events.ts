@@ -24,7 +24,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
       at,
       by,
       comment,
-      text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}${
+      text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${
         why === null ? '' : `, which no longer counts: ${personWords(by)} ${why}`
       }`,
     }),
@@ -68,4 +68,12 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
 /** "ben@example.com (b3f1…)" without the id. */
 export function personWords(by: string): string {
   return by.replace(/ \([0-9a-f-]{36}\)$/, '');
+}
+
+/** In the place of a group's name: the control owner of the agent that asks. */
+export const ownerGroup = 'owner';
+
+/** As people read whose approval is asked. */
+export function groupWords(group: string): string {
+  return group === ownerGroup ? 'control owner' : group;
 }

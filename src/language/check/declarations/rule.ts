@@ -25,11 +25,12 @@ import {
   withPresence,
 } from '../expressions/context.ts';
 import { negated } from '../expressions/logic.ts';
+import { ownerGroup } from '../expressions/names.ts';
 import { checkRisk, riskReads } from '../expressions/risk.ts';
 import { decimalOf, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
 import { isPrintable } from '../logic/type-relations.ts';
-import { guardLowersRisk, needsWithoutApproval, pointsUnfit } from '../messages/errors.ts';
+import { guardLowersRisk, needsWithoutApproval, oneOwner, pointsUnfit } from '../messages/errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
 import { isApprovingGroup, readPeople } from './asked-people.ts';
 
@@ -202,7 +203,12 @@ function peopleOfRule(node: RuleNode, { env }: Context): number | null {
     env.report(needsWithoutApproval(clause.span));
     return null;
   }
-  return readPeople(clause?.people ?? null, env);
+  const people = readPeople(clause?.people ?? null, env);
+  if (clause !== undefined && people !== null && people > 1 && approvingGroup(node)?.text === ownerGroup) {
+    env.report(oneOwner(clause.people));
+    return null;
+  }
+  return people;
 }
 
 /** Seconds, above zero; null where none is written. */

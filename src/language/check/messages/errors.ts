@@ -231,6 +231,17 @@ export function peopleUnfit(node: NumberLiteral): Diagnostic {
   });
 }
 
+export function oneOwner(node: NumberLiteral): Diagnostic {
+  return error(
+    'needs-unfit',
+    node.span,
+    `\`needs ${node.text}\` can never be met: an agent has one control owner`,
+    {
+      help: 'remove it, or ask a group as well in a rule of its own',
+    },
+  );
+}
+
 export function needsWithoutApproval(span: Span): Diagnostic {
   return error('needs-without-approval', span, '`needs` counts approvals, but the rule asks for a step-up', {
     help: 'remove it',

@@ -89,7 +89,7 @@ async function whoAsks(
   return { agent, actor, session, grant, reach: reachOf(actor.roles, access) };
 }
 
-const nowhere: Reach = { all: false, own: false, asked: false };
+const nowhere: Reach = { all: false, own: false, asked: false, asOwner: false };
 
 function replySchemas(replies: Operation['replies']): Record<string, JsonSchema> {
   return Object.fromEntries(

@@ -10,10 +10,12 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
   async function find(id: string): Promise<PersonNow> {
     const found = await people.find(id);
     const seen = { kind: 'person', id, version: found?.version ?? 0 };
-    if (found === null) return { id, seen, isActive: false, isApprover: false, approvesFor: [] };
+    if (found === null)
+      return { id, seen, isActive: false, isApprover: false, approvesFor: [], asOwner: false };
     const { roles, groups, status } = found.value;
-    const isApprover = reachOf(roles, 'requests.approve').asked;
-    return { id, seen, isActive: status === 'active', isApprover, approvesFor: isApprover ? groups : [] };
+    const { asked: isApprover, asOwner } = reachOf(roles, 'requests.approve');
+    const approvesFor = isApprover ? groups : [];
+    return { id, seen, isActive: status === 'active', isApprover, approvesFor, asOwner };
   }
   return async (ids) => new Map((await Promise.all(ids.map(find))).map((person) => [person.id, person]));
 }
@@ -21,8 +23,8 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
 /** With the rights that the caller's roles give them, each for itself. */
 export function callerOf({ person, roles }: Actor): Caller {
   const rights = (operation: OperationName): Rights => {
-    const { all, own, asked } = reachOf(roles, operation);
-    return { all, own, groups: asked ? person.groups : [] };
+    const { all, own, asked, asOwner } = reachOf(roles, operation);
+    return { all, own, groups: asked ? person.groups : [], asOwner };
   };
   return {
     id: person.id,

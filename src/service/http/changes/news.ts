@@ -2,11 +2,14 @@
 // a payload is in it, only where to look; and whatever goes wrong here is logged and harms no request.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import { isControlOwner } from '../../agents/control-owner.ts';
 import type { Directory } from '../../people/directory.ts';
 import type { NoticeKind, Notify } from '../../people/notices.ts';
+import { grantOf } from '../../people/operations.ts';
 import type { Application, Invitation, Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
+import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { Dispatcher } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
@@ -19,6 +22,8 @@ export interface NewsDeps {
   /** Null where no server is configured. */
   readonly mailer: Pick<Mailer, 'post'> | null;
   readonly onFailure: (error: unknown) => void;
+  /** Address or id of the agent's control owner; null where there is no such agent. */
+  readonly controlOwnerOf: (agentId: string) => Promise<string | null>;
 }
 
 /** Told of people who get access. */
@@ -37,24 +42,42 @@ export interface News extends AccessNews {
 }
 
 export function createNews(deps: NewsDeps): News {
-  const { directory, publicUrl, dispatcher, mailer, onFailure } = deps;
+  const { directory, publicUrl, dispatcher, mailer, onFailure, controlOwnerOf } = deps;
   const approversOf = createApprovers(directory);
 
-  function onRequest({ kind, requestId: id, groups, actionKey, atMs }: RequestNotice): void {
+  async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
+    const { requestId: id, agentId, groups, asksStepUp, actionKey } = notice;
+    const asksOwner = asksStepUp || groups.includes(askedOwner);
+    const owner = asksOwner ? await controlOwnerOf(agentId) : null;
+    const action = oneLine(actionKey);
+    const needs = groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
+    for (const person of await approversOf()) {
+      const { email } = person;
+      const isOwner = owner !== null && isControlOwner(person, owner);
+      const isOfGroup =
+        person.roles.includes('approver') && person.groups.some((one) => groups.includes(one));
+      const approves = isOfGroup || (isOwner && groups.includes(askedOwner));
+      if (isOwner && asksStepUp)
+        to.post({
+          to: email,
+          subject: `Writ: a step-up is asked for (${action})`,
+          text: `Your agent asks for \`${action}\`, which needs you to step up.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+        });
+      else if (approves)
+        to.post({
+          to: email,
+          subject: `Writ: an approval is asked for (${action})`,
+          text: `An agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+        });
+    }
+  }
+
+  function onRequest(notice: RequestNotice): void {
+    const { kind, requestId: id, groups, asksStepUp, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
     dispatcher.emit({ type: `request.${kind}`, id, links, atMs });
-    if (mailer === null || kind !== 'pending' || groups.length === 0) return;
-    approversOf(groups)
-      .then((people) => {
-        for (const { email } of people) {
-          mailer.post({
-            to: email,
-            subject: `Writ: an approval is asked for (${oneLine(actionKey)})`,
-            text: `An agent asks for \`${oneLine(actionKey)}\`, which needs an approval of ${groups.join(', ')}.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
-          });
-        }
-      })
-      .catch(onFailure);
+    if (mailer === null || kind !== 'pending' || (groups.length === 0 && !asksStepUp)) return;
+    tellPeople(notice, mailer).catch(onFailure);
   }
 
   let failedAt: string | null = null;
@@ -125,15 +148,15 @@ const peopleAtOnce = 200;
 /** However many requests begin to wait, people are looked through this often at most. */
 const approversKeptMs = 1_000;
 
-/** The function returned finds the people of groups. */
-function createApprovers(directory: Directory): (groups: readonly string[]) => Promise<readonly Person[]> {
+/** The function returned finds everybody who may approve anything. */
+function createApprovers(directory: Directory): () => Promise<readonly Person[]> {
   let known: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
-  return async (groups) => {
+  return async () => {
     const nowMs = directory.clock();
     if (known === null || nowMs - known.atMs >= approversKeptMs) {
       known = { atMs: nowMs, people: allApprovers(directory) };
     }
-    return (await known.people).filter((person) => person.groups.some((group) => groups.includes(group)));
+    return await known.people;
   };
 }
 
@@ -145,7 +168,7 @@ async function allApprovers({ people }: Directory): Promise<readonly Person[]> {
     found.push(
       ...page
         .map(({ value }) => value)
-        .filter(({ status, roles }) => status === 'active' && roles.includes('approver')),
+        .filter(({ status, roles }) => status === 'active' && grantOf(roles, 'requests.approve') !== 'no'),
     );
     if (page.length < peopleAtOnce) return found;
     after = page.at(-1)?.value ?? null;

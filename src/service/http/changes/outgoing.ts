@@ -48,7 +48,14 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
     smtp === null
       ? null
       : createMailer({ ...smtp, onFailure: (err) => log.warn({ err }, 'an e-mail could not be sent') });
-  const news = createNews({ directory, publicUrl, dispatcher, mailer, onFailure });
+  const news = createNews({
+    directory,
+    publicUrl,
+    dispatcher,
+    mailer,
+    onFailure,
+    controlOwnerOf: async (agentId) => (await store.agents.find(agentId))?.controlOwner ?? null,
+  });
   news.follow(deps.requests, deps.policies);
   return {
     dispatcher,

@@ -92,7 +92,11 @@ function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
   const { reach } = call;
   if (reach.all) return null;
   const { id, email, groups } = actorOf(call).person;
-  return { owner: reach.own ? { id, email } : null, groups: reach.asked ? groups : [] };
+  const person = { id, email };
+  return {
+    owner: reach.own ? person : null,
+    asked: { groups: reach.asked ? groups : [], owner: reach.asOwner ? person : null },
+  };
 }
 
 /** An agent is named by id or name; one that is not there has made no request. */

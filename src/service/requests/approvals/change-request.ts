@@ -247,15 +247,20 @@ function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
 /** Emits what the change means for listeners; people who were asked before are not notified again. */
 function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
   const { record, status } = state;
-  const groups = status === 'pending' ? askedGroups(state.decision) : [];
-  if (status === 'pending' && groups.join() === askedGroups(before.decision).join()) return;
+  const isPending = status === 'pending';
+  const groups = isPending ? askedGroups(state.decision) : [];
+  const asksStepUp = isPending && state.decision.requires?.reauth != null;
+  const hasAskedStepUp = before.decision.requires?.reauth != null;
+  const isAsBefore = groups.join() === askedGroups(before.decision).join() && (!asksStepUp || hasAskedStepUp);
+  if (isPending && isAsBefore) return;
   news?.emit({
-    kind: status === 'pending' ? 'pending' : 'decided',
+    kind: isPending ? 'pending' : 'decided',
     requestId: record.id,
     agentId: record.agentId,
     actionKey: record.actionKey,
     status,
     groups,
+    asksStepUp,
     atMs: Math.trunc(clock()),
   });
 }

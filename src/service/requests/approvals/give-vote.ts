@@ -2,6 +2,7 @@
 // not at all; who gives it is active, asked, and allowed at the moment it is stored.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
 import { refusalValidSeconds } from '../record/validity.ts';
 import { approvedRule, isSatisfied, requestDigest } from '../record/vote-scope.ts';
@@ -22,7 +23,7 @@ import {
   isApprovalRule,
 } from './decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './decide-now.ts';
-import { askedGroups, type Caller, isWithin } from './rights.ts';
+import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
 
 export interface VoteDraft {
@@ -53,7 +54,10 @@ async function judgeApproval(
   const today = await todayFor(deps, seen, 'approve');
   if ('kind' in today) return today;
   const look = decideAgain(state, today);
-  const chosen = chooseGroup(draft.group, groupsOfNow(seen, draft.caller), groupsAsked(state, look));
+  const chosen = chooseGroup(
+    draft.group,
+    answersNow(seen, draft.caller, { right: 'approve', asked: groupsAsked(state, look) }),
+  );
   if (typeof chosen === 'object') return chosen;
   const rules = rulesToApprove(state, look, today.inForce).filter((rule) => rule.group === chosen);
   const approved = approvedOf(state, today.agent);
@@ -90,8 +94,7 @@ function judgeRejection(seen: Seen, draft: VoteDraft): Events | RefusedChange {
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
   const asked = askedGroups(state.decision);
-  const now = people.get(caller.id)?.approvesFor ?? [];
-  const own = caller.reject.groups.filter((one) => asked.includes(one) && now.includes(one));
+  const own = answersNow(seen, caller, { right: 'reject', asked });
   if (group !== null && !own.includes(group)) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
   if (own.length === 0 && !isOfAll) return notAsked;
@@ -113,11 +116,20 @@ function voteBy(
   return { person, email, who, comment, atMs: nowMs, digest: requestDigest(state.record), fellAway: null };
 }
 
-/** Groups for which the caller may approve by how they came in, and is still in. */
-function groupsOfNow({ people }: Seen, { id, approve }: Caller): readonly string[] {
-  const person = people.get(id);
+interface Answering {
+  readonly right: 'approve' | 'reject';
+  readonly asked: readonly string[];
+}
+
+/** For which of the groups the caller may answer by how they came in, and by what they are now. */
+function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: Answering): readonly string[] {
+  const person = people.get(caller.id);
   if (person?.isActive !== true) return [];
-  return approve.groups.filter((group) => person.approvesFor.includes(group));
+  const now = {
+    groups: caller[right].groups.filter((group) => person.approvesFor.includes(group)),
+    asOwner: caller[right].asOwner && person.asOwner,
+  };
+  return answersFor(asked, now, isControlOwner(caller, agent.controlOwner));
 }
 
 /** By the decision that counts, and by today's, which may ask others. */
@@ -125,12 +137,7 @@ function groupsAsked(state: RequestState, { decision }: DecidedAgain): readonly 
   return [...new Set([...askedGroups(state.decision), ...askedGroups(decision)])];
 }
 
-function chooseGroup(
-  group: string | null,
-  own: readonly string[],
-  asked: readonly string[],
-): string | RefusedChange {
-  const candidates = asked.filter((one) => own.includes(one));
+function chooseGroup(group: string | null, candidates: readonly string[]): string | RefusedChange {
   if (group !== null) return candidates.includes(group) ? group : notOf(group);
   if (candidates.length > 1) return { kind: 'which-group', groups: candidates };
   return candidates[0] ?? notAsked;
@@ -143,7 +150,7 @@ function rulesToApprove(state: RequestState, { firing }: DecidedAgain, inForce: 
 }
 
 const disabled: RefusedChange = { kind: 'not-allowed', detail: 'your account is disabled' };
-const notAsked: RefusedChange = { kind: 'not-allowed', detail: 'none of your groups is asked' };
+const notAsked: RefusedChange = { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
 const ownOneOfSeveral: RefusedChange = {
   kind: 'not-allowed',
   detail: 'this needs more than one person, none of whom is the control owner of the agent',

@@ -7,7 +7,7 @@ import { statusAt } from '../record/lifecycle.ts';
 import type { May } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { approvedOf } from './decide-again.ts';
-import { askedGroups, type Caller, isWithin } from './rights.ts';
+import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { hasApproved } from './votes-now.ts';
 
 export interface MayOptions {
@@ -39,9 +39,9 @@ export function mayOf(state: RequestState, options: MayOptions): May {
 }
 
 function mayReject(state: RequestState, caller: Caller, agent: AgentRow): boolean {
-  const asked = askedGroups(state.decision);
-  const ofGroups = caller.reject.groups.filter((group) => asked.includes(group));
-  return ofGroups.length > 0 || isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
+  const isOwner = isControlOwner(caller, agent.controlOwner);
+  const theirs = answersFor(askedGroups(state.decision), caller.reject, isOwner);
+  return theirs.length > 0 || isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
 }
 
 function mayStepUp(caller: Caller, agent: AgentRow): boolean {
@@ -50,11 +50,14 @@ function mayStepUp(caller: Caller, agent: AgentRow): boolean {
 
 /** One person is not one of several where it is their own agent. */
 function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): readonly string[] {
-  const isOwner = approvedOf(state, agent).isOwner(caller);
-  return (state.decision.requires?.approvals ?? [])
-    .filter(({ needs }) => needs === 1 || !isOwner)
-    .map(({ group }) => group)
-    .filter((group) => caller.approve.groups.includes(group));
+  const isShared = approvedOf(state, agent).isOwner(caller);
+  const open = (state.decision.requires?.approvals ?? []).filter(({ needs }) => needs === 1 || !isShared);
+  const theirs = answersFor(
+    askedGroups(state.decision),
+    caller.approve,
+    isControlOwner(caller, agent.controlOwner),
+  );
+  return theirs.filter((one) => open.some(({ group }) => group === one));
 }
 
 function whyNot(
@@ -62,8 +65,9 @@ function whyNot(
   { caller, agent, stopped }: MayOptions,
   groups: readonly string[],
 ): string | null {
-  const isAsked = askedGroups(state.decision).some((group) => caller.approve.groups.includes(group));
-  if (!isAsked) return 'None of your groups is asked.';
+  const isOwner = isControlOwner(caller, agent.controlOwner);
+  const isAsked = answersFor(askedGroups(state.decision), caller.approve, isOwner).length > 0;
+  if (!isAsked) return 'Neither you nor your groups are asked.';
   if (agent.status !== 'active') return `The agent is ${agent.status}.`;
   if (stopped !== null) return `${stopped.charAt(0).toUpperCase()}${stopped.slice(1)}.`;
   if (groups.length === 0)

@@ -11,6 +11,8 @@ export interface PersonNow {
   /** Groups for which they may approve by their roles of now. */
   readonly approvesFor: readonly string[];
   readonly isApprover: boolean;
+  /** Whether their roles let them approve as the control owner of an agent. */
+  readonly asOwner: boolean;
 }
 
 /** One for each id, by id; also for those who are not there. */

@@ -4,6 +4,7 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { AskedRule } from '../../../language/model/asked.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
+import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { RequestState, Vote } from '../record/request-state.ts';
@@ -37,8 +38,12 @@ function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: Vot
   if (!vote.isApproved) return null;
   const person = people.get(vote.person);
   if (person?.isActive !== true) return 'is disabled';
-  if (!person.isApprover) return 'is not an approver any more';
-  if (vote.group !== null && !person.approvesFor.includes(vote.group))
+  if (vote.group === askedOwner) {
+    if (!person.asOwner) return 'may not approve any more';
+    if (!isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner))
+      return 'is not the control owner any more';
+  } else if (!person.isApprover) return 'is not an approver any more';
+  else if (vote.group !== null && !person.approvesFor.includes(vote.group))
     return `is not in the group \`${vote.group}\` any more`;
   if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
   if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';

@@ -5,6 +5,7 @@ import type { Outcome, Requirements } from '../../../language/model/decision.ts'
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
+import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { statusAt } from './lifecycle.ts';
 import type { RequestPoint } from './record.ts';
@@ -245,7 +246,8 @@ function requirementText({ approvals, step_up }: StillAsked): string {
   const list = approvals.map(({ group, needs, given }) => {
     const missing = needs - given;
     const more = given > 0 ? 'more ' : '';
-    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${group}`;
+    const by = group === askedOwner ? "the agent's control owner" : group;
+    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${by}`;
   });
   const asked = list.length > 0 ? `it needs ${joinWords(list)}` : null;
   if (!step_up) return asked ?? 'it needs an approval';

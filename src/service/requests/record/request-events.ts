@@ -11,8 +11,10 @@ export interface RequestNotice {
   readonly actionKey: string;
   /** Its present state. */
   readonly status: RequestStatus;
-  /** Groups of approvers that it waits for now; none where it waits for its control owner, or no more. */
+  /** Whose approvals it waits for now, `owner` for the control owner; none where it waits for none, or no more. */
   readonly groups: readonly string[];
+  /** Whether it waits for the control owner to step up. */
+  readonly asksStepUp: boolean;
   readonly atMs: number;
 }
 

@@ -3,6 +3,7 @@
 // it, and sees what other processes have committed to the same store.
 
 import type { ActivityStore } from './agent-activity.ts';
+import type { AskedPerson } from './asked-owner.ts';
 import type { ChainRecord, Link } from './chain.ts';
 import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
@@ -180,7 +181,7 @@ export interface RequestStore {
   events(id: string): Promise<readonly RequestEvent[]>;
   /** The latest first. */
   list(page: RequestPage): Promise<RequestsFound>;
-  /** Pending requests that ask one of the groups for an approval, the nearest deadline first. */
+  /** Pending requests that ask a person for an approval or a step-up, the nearest deadline first. */
   waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
   /**
    * Requests of the agent for the action that wait or are approved by people and not over, and the one that was taken by
@@ -233,11 +234,8 @@ export interface RequestFilter {
   readonly riskMax: number | null;
   readonly fromMs: number | null;
   readonly untilMs: number | null;
-  /** Only what may be seen by who is the control owner of its agent, or approves for one of the groups it asked. */
-  readonly seenBy: {
-    readonly owner: { readonly id: string; readonly email: string } | null;
-    readonly groups: readonly string[];
-  } | null;
+  /** Only what agents ask whose control owner is `owner`, and what asks `asked`. */
+  readonly seenBy: { readonly owner: AskedPerson['owner']; readonly asked: AskedPerson } | null;
   readonly nowMs: number;
 }
 
@@ -261,7 +259,7 @@ export interface RequestsFound {
 }
 
 export interface WaitingPage {
-  readonly groups: readonly string[];
+  readonly asked: AskedPerson;
   readonly nowMs: number;
   readonly after: { readonly expiresAtMs: number; readonly id: string } | null;
   readonly countMax: number;

@@ -2,6 +2,7 @@
 // INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended, and
 // so far and no farther; the queue walks those that are pending.
 
+import { askedOwner } from '../contract/asked-owner.ts';
 import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../contract/request-walk.ts';
 import type {
   HeldQuery,
@@ -22,10 +23,20 @@ const walks = {
   all: 'true',
 } as const;
 
-/** Whether a decision asks one of the groups for an approval; `json` is a text with the decision in it. */
-const asks = (json: string, groups: string): string =>
-  `EXISTS (SELECT 1 FROM json_array_elements(${json}::json #> '{decision,requires,approvals}') AS asked
-     WHERE asked ->> 'group' = ANY (${groups}::text[]))`;
+const ofOwner = (email: string, id: string): string =>
+  `agent_id IN (SELECT id FROM agents
+     WHERE lower(control_owner COLLATE "C") = lower(${email}::text COLLATE "C") OR control_owner = ${id}::text)`;
+
+/** The places of the groups, address and id of who is asked among the parameters. */
+type AskedPlaces = readonly [groups: string, email: string, id: string];
+
+/** Whether a decision asks the person for an approval or a step-up; `json` is a text with the decision in it. */
+const asks = (json: string, [groups, email, id]: AskedPlaces): string =>
+  `(EXISTS (SELECT 1 FROM json_array_elements(${json}::json #> '{decision,requires,approvals}') AS asked
+     WHERE asked ->> 'group' = ANY (${groups}::text[]) AND asked ->> 'group' <> '${askedOwner}')
+   OR (${ofOwner(email, id)} AND (${json}::json #>> '{decision,requires,reauth}' IS NOT NULL
+     OR EXISTS (SELECT 1 FROM json_array_elements(${json}::json #> '{decision,requires,approvals}') AS asked
+       WHERE asked ->> 'group' = '${askedOwner}'))))`;
 
 const decidedOf = `(SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
@@ -41,17 +52,16 @@ const filters = `($1::text IS NULL OR agent_id = $1)
   AND ($7::float8 IS NULL OR (record_json::json #>> '{decision,risk,high}')::float8 >= $7)
   AND ($8::float8 IS NULL OR (record_json::json #>> '{decision,risk,high}')::float8 <= $8)
   AND created_ms BETWEEN $9 AND $10
-  AND ($11::bool OR agent_id IN (
-      SELECT id FROM agents WHERE lower(control_owner COLLATE "C") = lower($12 COLLATE "C") OR control_owner = $13)
-    OR ${asks('record_json', '$14')} OR ${asks(decidedOf, '$14')})`;
+  AND ($11::bool OR ${ofOwner('$12', '$13')}
+    OR ${asks('record_json', ['$14', '$15', '$16'])} OR ${asks(decidedOf, ['$14', '$15', '$16'])})`;
 
 const listText = (walk: string): string =>
   `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${filters}, false) AS "isFound" FROM requests
-   WHERE ${walk} AND sequence < $15 ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+   WHERE ${walk} AND sequence < $17 ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
 
 const waitingText = `SELECT id FROM requests
   WHERE ${statusNow} = 'pending' AND ${endNow} > $1 AND (${endNow}, id) > ($2, $3)
-    AND ${asks(`coalesce(${decidedOf}, record_json)`, '$4')}
+    AND ${asks(`coalesce(${decidedOf}, record_json)`, ['$4', '$6', '$7'])}
   ORDER BY ${endNow}, id LIMIT $5`;
 
 const heldText = `SELECT request_id AS id FROM request_events
@@ -88,10 +98,11 @@ async function findAll(rows: Rows, ids: readonly string[]): Promise<readonly Req
 
 export async function findWaiting(
   rows: Rows,
-  { groups, nowMs, after, countMax }: WaitingPage,
+  { asked: { groups, owner }, nowMs, after, countMax }: WaitingPage,
 ): Promise<readonly RequestHistory[]> {
   const waiting = await rows<{ readonly id: string }>(waitingText, [
     ...[nowMs, after?.expiresAtMs ?? -1, after?.id ?? '', groups, countMax],
+    ...[owner?.email ?? null, owner?.id ?? null],
   ]);
   return await findAll(
     rows,
@@ -159,13 +170,14 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
   return low;
 }
 
-/** Those of the filters, `$1` to `$14`. */
+/** Those of the filters, `$1` to `$16`. */
 function filterValues(asked: RequestPage): readonly unknown[] {
   const { agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax, fromMs, untilMs, seenBy } =
     asked;
   return [
     ...[agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax],
     ...[fromMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER, seenBy === null],
-    ...[seenBy?.owner?.email ?? null, seenBy?.owner?.id ?? null, seenBy?.groups ?? []],
+    ...[seenBy?.owner?.email ?? null, seenBy?.owner?.id ?? null, seenBy?.asked.groups ?? []],
+    ...[seenBy?.asked.owner?.email ?? null, seenBy?.asked.owner?.id ?? null],
   ];
 }

@@ -3,6 +3,7 @@
 // and so far and no farther; the queue walks those that are pending.
 
 import type { Database } from 'better-sqlite3';
+import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { RequestEvent } from '../contract/records.ts';
 import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../contract/request-walk.ts';
 import type {
@@ -27,10 +28,16 @@ export const walks = {
   all: 'TRUE',
 } as const;
 
-/** Whether a decision asks one of the groups for an approval; `json` is a text with the decision in it. */
+const ofOwner = (email: string, id: string): string =>
+  `agent_id IN (SELECT id FROM agents WHERE control_owner = ${email} COLLATE NOCASE OR control_owner = ${id})`;
+
+/** Whether a decision asks the person for an approval or a step-up; `json` is a text with the decision in it. */
 const asks = (json: string): string =>
-  `EXISTS (SELECT 1 FROM json_each(${json}, '$.decision.requires.approvals') AS asked, json_each(@groups) AS one
-     WHERE asked.value ->> '$.group' = one.value)`;
+  `(EXISTS (SELECT 1 FROM json_each(${json}, '$.decision.requires.approvals') AS asked, json_each(@groups) AS one
+     WHERE asked.value ->> '$.group' = one.value AND one.value <> '${askedOwner}')
+   OR (${ofOwner('@askedEmail', '@askedId')} AND (${json} ->> '$.decision.requires.reauth' IS NOT NULL
+     OR EXISTS (SELECT 1 FROM json_each(${json}, '$.decision.requires.approvals') AS asked
+       WHERE asked.value ->> '$.group' = '${askedOwner}'))))`;
 
 const decidedOf = `SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1`;
@@ -44,7 +51,7 @@ const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
   AND (@riskMax IS NULL OR record_json ->> '$.decision.risk.high' <= @riskMax)
   AND created_ms BETWEEN @fromMs AND @untilMs
-  AND (@isOfAll OR agent_id IN (SELECT id FROM agents WHERE control_owner = @email COLLATE NOCASE OR control_owner = @personId)
+  AND (@isOfAll OR ${ofOwner('@email', '@personId')}
     OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
 
 export function listText(walk: string): string {
@@ -140,12 +147,12 @@ export function prepareRequestLists(database: Database) {
     // A transaction, so that all of it is of one moment.
     history: database.transaction(find),
     requestPage: database.transaction(page),
-    waiting: database.transaction(({ groups, after, ...asked }: WaitingPage): readonly RequestHistory[] =>
+    waiting: database.transaction(({ asked, after, ...rest }: WaitingPage): readonly RequestHistory[] =>
       findAll(
         waiting
           .all({
-            ...asked,
-            groups: JSON.stringify(groups),
+            ...rest,
+            ...askedParameters(asked),
             afterMs: after?.expiresAtMs ?? -1,
             afterId: after?.id ?? '',
           })
@@ -174,6 +181,14 @@ function parametersOf(
     isOfAll: Number(seenBy === null),
     email: seenBy?.owner?.email ?? null,
     personId: seenBy?.owner?.id ?? null,
-    groups: JSON.stringify(seenBy?.groups ?? []),
+    ...askedParameters(seenBy?.asked ?? { groups: [], owner: null }),
+  };
+}
+
+function askedParameters({ groups, owner }: AskedPerson): object {
+  return {
+    groups: JSON.stringify(groups),
+    askedEmail: owner?.email ?? null,
+    askedId: owner?.id ?? null,
   };
 }

@@ -1,11 +1,14 @@
 // How people get access: the first admin by a link, everybody else by an invitation.
 
 import type { FastifyRequest } from 'fastify';
+import { takeFirstAgent } from '../../../agents/first-agent.ts';
 import * as access from '../../../people/access.ts';
 import type { Reservation } from '../../../people/attempts.ts';
 import { reserveUnguessable } from '../../../people/guesses.ts';
+import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Store } from '../../../store/contract/store.ts';
 import { refusal, reserved } from '../../calls/credentials.ts';
 import { invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
@@ -29,6 +32,7 @@ import {
 import { personExample, personSchema, shownPersonReply } from '../../views/person.ts';
 
 export interface AccessDeps {
+  readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
   /** Hears of who is to be told. */
@@ -61,8 +65,11 @@ const setUp = route<AccessDeps, { token: string; email: string; name: string; pa
     attempt.succeeded();
     if (result.kind === 'invalid') throw invalidBody(result);
     if (result.kind === 'wait') throw refusal(result);
+    const { person } = result;
+    const nowMs = Math.trunc(directory.clock());
+    await takeFirstAgent(deps.store, { email: person.email, who: recordName(person), nowMs });
     reply.code(201);
-    return shownPersonReply(result.person);
+    return shownPersonReply(person);
   },
 });
 

@@ -52,9 +52,10 @@ const listApprovals = route<ApprovalDeps>({
   access: 'requests.approve',
   operation: {
     id: 'listApprovals',
-    summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
+    summary:
+      'Requests that wait for the caller, the nearest deadline first: for an approval, or for a step-up',
     description:
-      'Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.',
+      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.",
     parameters: pageParameters,
     replies: { 200: pageReply('A page of requests', queuedSchema, queuedExample) },
   },
@@ -70,14 +71,15 @@ const listApprovals = route<ApprovalDeps>({
   ) => {
     const { countMax, after } = readPage(call.query);
     const actor = actorOf(call);
-    const { groups } = callerOf(actor).approve;
-    const asked = { groups, nowMs: Math.trunc(clock()) };
+    const { groups, asOwner } = callerOf(actor).approve;
+    const asked = { groups, owner: asOwner ? { id: actor.person.id, email: actor.person.email } : null };
+    const nowMs = Math.trunc(clock());
     const found = await collect(
       { countMax: countMax + 1, after },
       {
         next: async (place, count) => {
           const from = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
-          const waiting = await store.requests.waiting({ ...asked, after: from, countMax: count });
+          const waiting = await store.requests.waiting({ asked, nowMs, after: from, countMax: count });
           return await decisions.lookAll(waiting.map(requestStateOf));
         },
         placeOf,
@@ -102,7 +104,7 @@ const approveRequest = route<ApprovalDeps, VoteBody>({
   access: 'requests.approve',
   operation: {
     id: 'approveRequest',
-    summary: "Approves a request for one of the person's groups",
+    summary: "Approves a request for one of the person's groups, or as the control owner of its agent",
     description:
       'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
     parameters: [requestId],
