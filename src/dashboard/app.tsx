@@ -14,7 +14,7 @@ import { PageFrame } from './parts/layout/page.tsx';
 import { Toasts } from './parts/layout/toast.tsx';
 import { Layout } from './shell/layout.tsx';
 import type { Page } from './shell/page.ts';
-import { SignInForm } from './shell/sign-in.tsx';
+import { SignInWays } from './shell/sign-in-ways.tsx';
 
 export function App() {
   return (
@@ -154,11 +154,11 @@ function SignIn() {
   return (
     <main class="alone">
       <div class="alone-card">
+        <p class="alone-brand">
+          <img src="/icon.svg" alt="" width="28" height="28" /> Writ
+        </p>
         <PageFrame title="Sign in">
-          <SignInForm />
-          <p>
-            Forgotten password? Ask an admin for a link. No account? <a href="/apply">Apply for access</a>.
-          </p>
+          <SignInWays />
         </PageFrame>
       </div>
     </main>
