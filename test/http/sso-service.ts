@@ -7,7 +7,7 @@ import type { SsoSettings } from '../../src/service/people/sso/provider.ts';
 import { clientId, clientSecret, type Oidc, startOidc } from '../people/oidc.ts';
 import { type Service, startService } from './service.ts';
 
-export const rules = 'writ-admins=admin, payments=approver:finance, everybody=auditor';
+const rules = 'writ-admins=admin, payments=approver:finance, everybody=auditor';
 
 export interface SsoService {
   readonly service: Service;

@@ -17,7 +17,7 @@ const idleMs = hourMs;
 const seenMs = 60_000;
 const endedAtOnceMax = 1_000;
 /** For how long the provider's yes counts. */
-export const vouchedMs = 5 * 60 * 1000;
+const vouchedMs = 5 * 60 * 1000;
 
 export interface SessionDeps {
   readonly directory: Directory;
