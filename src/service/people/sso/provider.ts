@@ -108,23 +108,17 @@ export function createProvider(settings: SsoSettings, clock: () => number): Prov
       answered(async () => {
         const own = withKeysOfNow(await configuration(), settings);
         const tokens = await client.refreshTokenGrant(own, refreshToken);
-        return await answered(
-          () => right(own, settings, tokens, subject),
-          tokens.refresh_token ?? null,
-        );
+        return await answered(() => right(own, settings, tokens, subject), tokens.refresh_token ?? null);
       }),
   };
 }
 
 function discover(settings: SsoSettings): Promise<client.Configuration> {
   const { issuer, clientId, clientSecret } = settings;
-  return client.discovery(
-    new URL(issuer),
-    clientId,
-    clientSecret ?? undefined,
-    authOf(settings),
-    { timeout: timeoutSeconds, ...(isPlain(settings) ? { execute: [client.allowInsecureRequests] } : {}) },
-  );
+  return client.discovery(new URL(issuer), clientId, clientSecret ?? undefined, authOf(settings), {
+    timeout: timeoutSeconds,
+    ...(isPlain(settings) ? { execute: [client.allowInsecureRequests] } : {}),
+  });
 }
 
 /** Reads the provider's keys anew: one that it has changed a moment ago counts at once, and one that it has withdrawn no more. */
@@ -179,7 +173,10 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const textOf = (value: unknown): string | null => (isText(value) && value !== '' ? value : null);
 
 /** What the provider answers with 4xx is a no; what it does not answer, or with 5xx, says nothing. */
-async function answered(ask: () => Promise<ProviderAnswer>, refreshToken: string | null = null): Promise<ProviderAnswer> {
+async function answered(
+  ask: () => Promise<ProviderAnswer>,
+  refreshToken: string | null = null,
+): Promise<ProviderAnswer> {
   try {
     return await ask();
   } catch (error) {

@@ -106,7 +106,13 @@ async function create(
   };
   const identity = { id: identityId, personId: person.id, createdAtMs: nowMs };
   const writes = [directory.people.put(person, 0), directory.identities.put(identity, 0)];
-  const change = { who, what: 'person-signed-on', subject: person.id, before: null, after: shownPerson(person) };
+  const change = {
+    who,
+    what: 'person-signed-on',
+    subject: person.id,
+    before: null,
+    after: shownPerson(person),
+  };
   return (await directory.change(writes, change)) === 'changed' ? person : 'conflict';
 }
 
@@ -179,7 +185,9 @@ function nameOf({ name }: Claims): string | null {
 }
 
 function identityOf(issuer: string, subject: string): string {
-  return createHash('sha256').update(JSON.stringify([issuer, subject])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, subject]))
+    .digest('hex');
 }
 
 const tokenPurpose = 'refresh tokens';
