@@ -15,7 +15,7 @@ import { Toasts } from './parts/layout/toast.tsx';
 import { DemoBanner } from './shell/demo.tsx';
 import { Layout } from './shell/layout.tsx';
 import type { Page } from './shell/page.ts';
-import { SignInForm } from './shell/sign-in.tsx';
+import { SignInWays } from './shell/sign-in-ways.tsx';
 
 export function App() {
   return (
@@ -157,11 +157,11 @@ function SignIn() {
     <main class="alone">
       <DemoBanner />
       <div class="alone-card">
+        <p class="alone-brand">
+          <img src="/icon.svg" alt="" width="28" height="28" /> Writ
+        </p>
         <PageFrame title="Sign in">
-          <SignInForm />
-          <p>
-            Forgotten password? Ask an admin for a link. No account? <a href="/apply">Apply for access</a>.
-          </p>
+          <SignInWays />
         </PageFrame>
       </div>
     </main>

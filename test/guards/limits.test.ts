@@ -29,6 +29,7 @@ const limitsOfSettings = {
   'limits.in_flight': [256, 1, 2_000],
   'limits.waits': [100, 1, 2_000],
   'people.new_factor_minutes': [60, 0, 10_080],
+  'sso.recheck_seconds': [120, 10, 240],
   'limits.body_bytes': [262_144, 1_024, 16_777_216],
   'requests.open_max': [20, 1, 1_000_000],
 } as const;

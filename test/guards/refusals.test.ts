@@ -38,6 +38,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'second_factor_missing',
     'second_factor_new',
     'session_needed',
+    'sso_only',
     'stopped',
   ],
   404: ['link_not_valid', 'not_found', 'request_not_found', 'unknown_route', 'unknown_task'],

@@ -66,6 +66,7 @@ const managed = [
   'post /access/v1/search/action',
   'get /v1/invitations',
   'delete /v1/invitations/{id}',
+  'get /v1/sign-in',
   'post /v1/invitations/look',
   'get /v1/people/{id}/sessions',
   'delete /v1/people/{id}/sessions',

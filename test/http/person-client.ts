@@ -130,6 +130,7 @@ export function signInDeps(
     challenges: createChallenges(),
     origin: url,
     newFactorMs: 60 * 60_000,
+    isSsoOnly: false,
     notify: () => undefined,
   };
 }

@@ -42,6 +42,7 @@ const publicRoutes = [
   'GET /metrics',
   'GET /openapi.json',
   'GET /readyz',
+  'GET /v1/sign-in',
   'POST /v1/applications',
   'POST /v1/invitations/accept',
   'POST /v1/invitations/look',

@@ -48,9 +48,9 @@ policy demo on demo.* {
 }
 `;
 
-/** Closed when the test has finished. */
-export async function startService(changes: Partial<AppDeps> = {}): Promise<Service> {
-  const service = await openService(changes);
+/** Closed when the test has finished. `port` 0 takes a free one. */
+export async function startService(changes: Partial<AppDeps> = {}, port = 0): Promise<Service> {
+  const service = await openService(changes, port);
   onTestFinished(service.close);
   return service;
 }
@@ -68,7 +68,7 @@ export function shareService(changes: Partial<AppDeps> = {}): () => Service {
   };
 }
 
-async function openService(changes: Partial<AppDeps>): Promise<Service> {
+async function openService(changes: Partial<AppDeps>, wantedPort = 0): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-server-'));
   const policyFile = join(directory, 'policies', 'demo.policy');
   mkdirSync(join(directory, 'policies'));
@@ -89,7 +89,7 @@ async function openService(changes: Partial<AppDeps>): Promise<Service> {
   });
   const { undocumented, start } = followDocument(app);
   await start();
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.listen({ host: '127.0.0.1', port: wantedPort });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const close = async () => {

@@ -71,6 +71,7 @@ export async function startPeople(): Promise<PeopleService> {
     challenges: createChallenges(),
     origin,
     newFactorMs: 60 * 60_000,
+    isSsoOnly: false,
     notify: (notice) => told.push(notice),
     store,
     time,

@@ -16,6 +16,7 @@ import { type Clock, createClock } from '../clock.ts';
 import { createAttempts } from '../people/attempts.ts';
 import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
+import type { SsoSettings } from '../people/sso/provider.ts';
 import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import type { ReplaysOptions } from '../replay/replays.ts';
@@ -37,6 +38,7 @@ import { healthRoutes } from './routes/health.ts';
 import { addManagementRoutes, type ManagementDeps } from './routes/management.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { ssoPages } from './routes/people/sso.ts';
 import { plantRoute } from './routes/plants.ts';
 import { authorizeRoute } from './routes/requests/authorize.ts';
 import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './service-parts.ts';
@@ -85,6 +87,8 @@ export interface AppDeps {
   readonly newFactorMs?: number;
   /** The account that the sign-in page offers; only a demo has one. */
   readonly demo?: DemoAccount | null;
+  /** The provider of single sign-on; none unless said otherwise. */
+  readonly sso?: SsoSettings | null;
   /** Whether grants have receipts; true unless said otherwise. */
   readonly areReceiptsOn?: boolean;
   /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
@@ -154,12 +158,14 @@ function connect(
 
 /** What begins and ends with the service. A stop waits for no reader of news and for no download. */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
-  const { statistics, outgoing, playground, refusals, policyHistory, replays, waits, changeFeed, downloads } =
+  const { statistics, outgoing, playground, refusals, policyHistory, replays, waits, changeFeed, downloads, sso } =
     parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
+  app.addHook('onListen', async () => sso?.recheck.start());
+  app.addHook('onClose', async () => sso?.recheck.close());
   app.addHook('onListen', async () => void policyHistory.note());
   app.addHook('onClose', () => policyHistory.settled());
   app.addHook('preClose', async () => playground.close());
@@ -187,6 +193,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(healthRoutes, { store, shutdown, policies: deps.policies });
   app.register(metricsRoute, { metrics });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
+  app.register(ssoPages, { ...managementDeps(furnished), sso: parts.sso, log: app.log });
   app.register(openApiRoute, { routes });
 }
 
@@ -207,9 +214,11 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
       challenges: createChallenges(),
       origin: new URL(publicUrl).origin,
       newFactorMs: deps.newFactorMs ?? newFactorMsDefault,
+      isSsoOnly: deps.sso?.isOnlyWay ?? false,
       notify: outgoing.access.noticed,
     },
     isSecure: publicUrl.startsWith('https:'),
+    ssoName: deps.sso?.name ?? null,
     store,
     policies,
     rate,

@@ -8,6 +8,8 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { type Durability, durabilities } from '../store/contract/durability.ts';
+import type { SsoSettings } from '../people/sso/provider.ts';
+import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-config.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -56,6 +58,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** For how long a new second factor steps up for nothing. */
   readonly newFactorMs: number;
+  /** Null signs nobody in by single sign-on. */
+  readonly sso: SsoSettings | null;
   /** Whether grants have receipts. */
   readonly areReceiptsOn: boolean;
   /** Null sends no e-mail. */
@@ -65,7 +69,19 @@ export interface Config {
 interface Setting {
   readonly default: string | number | boolean | null;
   readonly kind:
-    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'database' | 'boolean' | 'networks' }
+    | {
+        readonly is:
+          | 'text'
+          | 'path'
+          | 'secret'
+          | 'address'
+          | 'smtp'
+          | 'database'
+          | 'boolean'
+          | 'networks'
+          | 'issuer'
+          | 'role-rules';
+      }
     | { readonly is: 'integer'; readonly from: number; readonly to: number }
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
@@ -94,6 +110,7 @@ export const settings = {
   public_url: { default: null, kind: { is: 'address' } },
   trusted_proxies: { default: '', kind: { is: 'networks' } },
   'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
+  ...ssoSettings,
   receipts: { default: true, kind: { is: 'boolean' } },
   'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
   'smtp.url': { default: null, kind: { is: 'smtp' } },
@@ -148,6 +165,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   }
   const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
   if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
+  if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -261,6 +279,12 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
       return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
     case 'address':
       return isAddress(value) ? value : wants('an http or https address without a password');
+    case 'issuer':
+      return isAddress(value) && isIssuer(value)
+        ? value
+        : wants('an https address; http is for this machine alone');
+    case 'role-rules':
+      return roleRulesText(value) ?? wants('such as `admins=admin, finance=approver:finance, staff=auditor`');
     case 'smtp':
       return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
     case 'database':
@@ -352,6 +376,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
       .split(' ')
       .filter((network) => network !== ''),
     newFactorMs: number('people.new_factor_minutes') * 60_000,
+    sso: ssoOf((name) => values.get(name) ?? null),
     areReceiptsOn: values.get('receipts') === true,
     areWebhooksPrivate: values.get('webhooks.allow_private') === true,
     smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },

@@ -173,6 +173,8 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     welcome({
       url,
       dataFile: shownPlace(place),
+      dataDirectory: config.data,
+      database: config.store,
       policies: policies.state(),
       newSandboxToken: sandbox.made,
       actionKeys: policies.current().about().actions,
@@ -238,6 +240,7 @@ function configuredDeps(config: Config) {
     isCompatibilityAllowed: config.isCompatibilityAllowed,
     areAgentReportsTrusted: config.areAgentReportsTrusted,
     newFactorMs: config.newFactorMs,
+    sso: config.sso,
     trustedProxies: config.trustedProxies,
   };
 }

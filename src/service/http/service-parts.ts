@@ -3,6 +3,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createSignatureVerifier } from '../agents/signature.ts';
 import { createDirectory } from '../people/directory.ts';
+import { createProvider } from '../people/sso/provider.ts';
+import { createRecheck } from '../people/sso/recheck.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
@@ -99,6 +101,7 @@ export function createParts(deps: AppDeps, base: Base) {
   return {
     ...parts,
     ...decided,
+    sso: createSso(deps, base),
     waits,
     authorizeHandler,
     outgoing,
@@ -109,6 +112,20 @@ export function createParts(deps: AppDeps, base: Base) {
     policyHistory,
     downloads: createDownloads(),
   };
+}
+
+/** Null where no provider is configured. */
+function createSso({ sso: settings = null }: AppDeps, { store, clock, log }: Base) {
+  if (settings === null) return null;
+  const provider = createProvider(settings, clock);
+  const recheck = createRecheck({
+    directory: createDirectory(store.documents, clock),
+    masterKey: store.masterKey,
+    settings,
+    provider,
+    onFailure: (err) => log.warn({ err }, 'a session by single sign-on was not looked at; trying again'),
+  });
+  return { settings, provider, recheck };
 }
 
 /** What follows the requests that are decided. */

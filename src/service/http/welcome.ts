@@ -7,6 +7,10 @@ import type { PolicyState } from '../policies/policy-host.ts';
 export interface Welcome {
   readonly url: string;
   readonly policies: PolicyState;
+  /** Absolute path of the data directory. */
+  readonly dataDirectory: string;
+  /** Address of the database; null where the store lies in the data directory. */
+  readonly database: string | null;
   /** Where the store is: a file, or the address of a database without its password. */
   readonly dataFile: string;
   /** Keys of the declared actions, sorted. */
@@ -19,7 +23,19 @@ export interface Welcome {
   readonly setUpUrl: string | null;
 }
 
-const keyCommand = 'npm run writ -- agent add NAME';
+/** Whole, so that it works where it is pasted. */
+function keyCommand({ dataDirectory, database }: Welcome): string {
+  const place = [
+    `--data ${shellWord(dataDirectory)}`,
+    ...(database === null ? [] : ['--store "$WRIT_STORE"']),
+  ].join(' ');
+  return `npm run writ -- agent add NAME --tier low --owner you@example.com ${place}`;
+}
+
+/** As a shell takes it for one word. */
+function shellWord(text: string): string {
+  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
 
 /** Lines of text, the last one ended. */
 export function welcome(facts: Welcome): string {
@@ -51,8 +67,9 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-function keyLines({ url, firstKey, actionKeys }: Welcome): readonly string[] {
-  if (firstKey === null) return [`Another agent and its key: ${keyCommand}`];
+function keyLines(facts: Welcome): readonly string[] {
+  const { url, firstKey, actionKeys } = facts;
+  if (firstKey === null) return [`Another agent and its key: ${keyCommand(facts)}`];
   return [
     `An agent \`${firstAgentName}\` was registered. Its key, shown once:`,
     '',
@@ -62,7 +79,7 @@ function keyLines({ url, firstKey, actionKeys }: Welcome): readonly string[] {
     '',
     ...askLines({ url, key: firstKey, actionKeys }),
     '',
-    `Another agent and its key: ${keyCommand}`,
+    `Another agent and its key: ${keyCommand(facts)}`,
   ];
 }
 

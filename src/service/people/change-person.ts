@@ -79,7 +79,7 @@ function isAdmin({ roles, status }: Person): boolean {
 }
 
 /** A document that changes whenever an admin goes, so that of two who send each other away one finds a conflict. */
-async function adminGuard({ documents, clock }: Directory): Promise<readonly DocumentWrite[]> {
+export async function adminGuard({ documents, clock }: Directory): Promise<readonly DocumentWrite[]> {
   const row = await documents.find('guard', 'admins');
   const fixed = { kind: 'guard', id: 'admins', name: null, parent: null, endsAtMs: null, json: '{}' };
   return [{ ...fixed, seen: row?.version ?? 0, createdAtMs: row?.createdAtMs ?? Math.trunc(clock()) }];
@@ -87,7 +87,7 @@ async function adminGuard({ documents, clock }: Directory): Promise<readonly Doc
 
 const peopleAtOnce = 200;
 
-async function isAnotherAdmin({ people }: Directory, id: string): Promise<boolean> {
+export async function isAnotherAdmin({ people }: Directory, id: string): Promise<boolean> {
   let after: Person | null = null;
   for (;;) {
     const found = await people.list({ countMax: peopleAtOnce, after });

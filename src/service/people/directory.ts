@@ -7,6 +7,7 @@ import type { Notice } from './notices.ts';
 import {
   type Application,
   type Invitation,
+  type LinkedIdentity,
   type Passkey,
   type Person,
   type PersonalToken,
@@ -14,6 +15,7 @@ import {
   type RecoveryCodes,
   type ResetLink,
   type Session,
+  type SignOn,
 } from './person.ts';
 
 export interface Directory {
@@ -26,6 +28,8 @@ export interface Directory {
   readonly applications: Collection<Application>;
   readonly resetLinks: Collection<ResetLink>;
   readonly recoveryCodes: Collection<RecoveryCodes>;
+  readonly identities: Collection<LinkedIdentity>;
+  readonly signOns: Collection<SignOn>;
   readonly documents: DocumentStore;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
@@ -70,6 +74,13 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       endsAtMs,
     })),
     recoveryCodes: createCollection<RecoveryCodes>(documents, 'recovery-codes', () => ({})),
+    identities: createCollection<LinkedIdentity>(documents, 'identity', ({ personId }) => ({
+      parent: personId,
+    })),
+    signOns: createCollection<SignOn>(documents, 'sign-on', ({ personId, endsAtMs }) => ({
+      parent: personId,
+      endsAtMs,
+    })),
     change: (writes, change) => documents.write(writes, { ...change, atMs: Math.trunc(clock()) }),
   };
 }

@@ -116,6 +116,31 @@ export interface RecoveryCodes {
   readonly createdAtMs: number;
 }
 
+/** Which person a subject of the provider is. */
+export interface LinkedIdentity {
+  /** SHA-256 of issuer and subject. */
+  readonly id: string;
+  readonly personId: string;
+  readonly createdAtMs: number;
+}
+
+/** What the provider has said of a session by single sign-on. */
+export interface SignOn {
+  /** The session's. */
+  readonly id: string;
+  readonly personId: string;
+  /** The provider's name of the person. */
+  readonly subject: string;
+  /** Null where the provider gives none: the session cannot be asked about again. */
+  readonly sealedRefreshToken: string | null;
+  /** When the provider last said yes. */
+  readonly checkedAtMs: number;
+  /** When a process last set out to ask. */
+  readonly claimedAtMs: number;
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+}
+
 export interface Application {
   readonly id: string;
   readonly email: string;

@@ -16,6 +16,8 @@ const idleMs = hourMs;
 /** The last use is stored to the minute. */
 const seenMs = 60_000;
 const endedAtOnceMax = 1_000;
+/** For how long the provider's yes counts. */
+const vouchedMs = 5 * 60 * 1000;
 
 export interface SessionDeps {
   readonly directory: Directory;
@@ -89,7 +91,15 @@ export async function lookAtSession(
   const person = (await directory.people.find(session.personId))?.value;
   if (person === undefined || person.status !== 'active') return null;
   if (session.passwordDigest !== passwordDigestOf(person)) return null;
+  if (!(await isVouchedFor(directory, session))) return null;
   return { person, roles: person.roles, session, version };
+}
+
+/** A session by single sign-on lives by a yes of the provider that is young enough. */
+async function isVouchedFor({ signOns, clock }: Directory, { id, way }: Session): Promise<boolean> {
+  if (way !== 'single-sign-on') return true;
+  const found = await signOns.find(id);
+  return found !== null && clock() - found.value.checkedAtMs < vouchedMs;
 }
 
 function isOpen({ endsAtMs, seenAtMs }: Session, nowMs: number): boolean {

@@ -19,6 +19,8 @@ export interface SignInDeps extends PasskeyDeps {
   readonly masterKey: Uint8Array;
   /** For how long a new second factor steps up for nothing. */
   readonly newFactorMs: number;
+  /** Whether passwords and passkeys let in admins alone, who do not come from the provider. */
+  readonly isSsoOnly: boolean;
 }
 
 export interface Credentials {
@@ -42,13 +44,19 @@ const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
 export async function signIn(
   deps: SignInDeps,
   { device = null, ...credentials }: Credentials & { readonly device?: string | null },
-): Promise<SignedIn | Refused> {
+): Promise<SignedIn | Refused | { readonly kind: 'sso-only' }> {
   const found = await deps.directory.people.findByName(credentials.email);
   const name = found === null ? null : knownDevice(deps.masterKey, found.value, device);
   const known = name === null ? null : `device ${name}`;
   const checked = await checkCredentials(deps, found, { ...credentials, known, takesRecoveryCode: true });
   if (checked.kind !== 'right') return checked;
+  if (!mayUseLocalWay(deps, checked.person)) return { kind: 'sso-only' };
   return await startSession(deps, checked.person, { address: credentials.address, way: checked.way });
+}
+
+/** Whether a password or a passkey lets this person in. */
+export function mayUseLocalWay({ isSsoOnly }: Pick<SignInDeps, 'isSsoOnly'>, { roles }: Person): boolean {
+  return !isSsoOnly || roles.includes('admin');
 }
 
 export interface CheckedCredentials extends Credentials {

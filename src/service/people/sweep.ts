@@ -17,7 +17,7 @@ export interface SweepOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-const sweptKinds = ['session', 'token', 'invitation', 'reset-link', 'notice', 'delivery'] as const;
+const sweptKinds = ['session', 'token', 'invitation', 'reset-link', 'sign-on', 'notice', 'delivery'] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */
 const removedAtOnce = 200;

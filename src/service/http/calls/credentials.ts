@@ -24,6 +24,14 @@ export function reserved(result: Reservation | WaitNeeded): Reservation {
   return result;
 }
 
+/** The credentials are right, and not the way in. */
+export function ssoOnly(): ProblemError {
+  return new ProblemError(
+    'sso_only',
+    'sign in by single sign-on: passwords and passkeys let in admins alone',
+  );
+}
+
 export function wrongCredentials(): ProblemError {
   return new ProblemError('wrong_credentials', 'address, password or code are wrong');
 }

@@ -16,6 +16,8 @@ export interface PersonIdentity {
 
 const sessionCookie = 'writ_session';
 const deviceCookie = 'writ_device';
+const ssoCookie = 'writ_sso';
+const ssoSeconds = 600;
 /** As long as browsers keep a cookie. */
 const deviceSeconds = 400 * 24 * 60 * 60;
 
@@ -64,6 +66,25 @@ export function clearSessionCookie(reply: FastifyReply, isSecure: boolean): void
 /** No cookie reaches a script, nor another site's request. */
 function cookieText(name: string, value: string, isSecure: boolean): string {
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+}
+
+/** What a browser keeps while it is at the provider. It comes back from there, so another site's link must carry it. */
+export function setSsoCookie(reply: FastifyReply, value: string, isSecure: boolean): void {
+  reply.header('set-cookie', ssoCookieText(value, isSecure, ssoSeconds));
+}
+
+export function clearSsoCookie(reply: FastifyReply, isSecure: boolean): void {
+  reply.header('set-cookie', ssoCookieText('', isSecure, 0));
+}
+
+function ssoCookieText(value: string, isSecure: boolean, seconds: number): string {
+  const secure = isSecure ? '; Secure' : '';
+  return `${ssoCookie}=${value}; Path=/sso; HttpOnly; SameSite=Lax${secure}; Max-Age=${seconds}`;
+}
+
+/** What the browser has kept since it was sent to the provider; null where there is nothing. */
+export function ssoCookieOf(request: FastifyRequest): string | null {
+  return cookieNamed(request, ssoCookie);
 }
 
 /** The session's cookie; null where there is none. */

@@ -33,6 +33,7 @@ export const problems = {
   agent_revoked: { status: 403, title: 'The agent is revoked' },
   agent_not_assigned: { status: 403, title: 'The agent is not assigned to whoever asks' },
   point_not_active: { status: 403, title: 'The enforcement point is not active' },
+  sso_only: { status: 403, title: 'Single sign-on is the way in' },
   link_not_valid: { status: 404, title: 'The link is not valid, or not any more' },
   not_found: { status: 404, title: 'There is no such thing' },
   request_not_found: { status: 404, title: 'There is no such request' },

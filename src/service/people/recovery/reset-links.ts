@@ -38,7 +38,8 @@ export type ResetLinkMade =
       /** Of the link, shown once. */
       readonly secret: string;
     }
-  | { readonly kind: 'unknown' | 'disabled' | 'conflict' };
+  /** `signs-on`: they sign in by single sign-on, and the provider says who they are. */
+  | { readonly kind: 'unknown' | 'disabled' | 'signs-on' | 'conflict' };
 
 /** Makes a link; the one before is not good any more. The maker has been found to be allowed to. */
 export async function makeResetLink(
@@ -50,6 +51,8 @@ export async function makeResetLink(
   if (found === null) return { kind: 'unknown' };
   const { value: person, version } = found;
   if (person.status !== 'active') return { kind: 'disabled' };
+  const identities = await directory.identities.list({ parent: personId, countMax: 1 });
+  if (maker.kind === 'person' && identities.length > 0) return { kind: 'signs-on' };
   const secret = createSecret();
   const createdAtMs = Math.trunc(directory.clock());
   const link: ResetLink = {

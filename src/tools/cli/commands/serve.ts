@@ -79,6 +79,24 @@ const descriptions = {
     value: 'choice',
     meaning: "refuse or accept to start where the newest record is ahead of this machine's clock",
   },
+  'sso.issuer': { value: 'address', meaning: 'the OpenID Connect provider of single sign-on' },
+  'sso.client_id': { value: 'id', meaning: 'what the provider calls this service' },
+  'sso.client_secret': {
+    value: 'secret',
+    meaning: 'what the provider knows this service by (WRIT_SSO_CLIENT_SECRET hides it from other users)',
+  },
+  'sso.name': { value: 'name', meaning: 'of the provider, on the button of the sign-in page' },
+  'sso.scopes': { value: 'scopes', meaning: 'what the provider is asked for' },
+  'sso.groups_claim': { value: 'name', meaning: 'the claim that holds the groups of a person' },
+  'sso.roles': {
+    value: 'rules',
+    meaning: 'which groups give which roles, such as "admins=admin, finance=approver:finance"',
+  },
+  'sso.recheck_seconds': { value: 'seconds', meaning: 'how often the provider is asked about each session' },
+  'sso.only': {
+    value: 'boolean',
+    meaning: 'whether passwords and passkeys let in admins alone: true or false',
+  },
   receipts: { value: 'boolean', meaning: 'whether grants have receipts: true or false' },
   'otel.endpoint': {
     value: 'address',

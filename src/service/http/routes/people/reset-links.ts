@@ -61,6 +61,8 @@ const makeResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
         throw notFound('person');
       case 'disabled':
         throw conflict('the person is disabled: enable them first');
+      case 'signs-on':
+        throw conflict('they sign in by single sign-on, and have no password here');
       case 'conflict':
         throw conflict();
     }

@@ -6,7 +6,8 @@ import * as passkeys from '../../../people/passkeys.ts';
 import { proofPurpose } from '../../../people/prove.ts';
 import * as recovery from '../../../people/recovery-codes.ts';
 import { startSession } from '../../../people/sessions.ts';
-import { reserved, wrongCredentials } from '../../calls/credentials.ts';
+import { mayUseLocalWay } from '../../../people/sign-in.ts';
+import { reserved, ssoOnly, wrongCredentials } from '../../calls/credentials.ts';
 import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
@@ -253,7 +254,7 @@ const signInByPasskey = route<SignedInDeps, { response: unknown }>({
       examples: { answer: { response: { id: 'AbC', type: 'public-key' } } },
     },
     replies: { 200: sessionView('Signed in') },
-    problems: ['wrong_credentials', 'too_many_attempts'],
+    problems: ['wrong_credentials', 'sso_only', 'too_many_attempts'],
   },
   handle: async (deps, call) => {
     const { signInDeps } = deps;
@@ -263,6 +264,7 @@ const signInByPasskey = route<SignedInDeps, { response: unknown }>({
     const answered = await passkeys.checkPasskey(signInDeps, signInPurpose, call.body.response);
     if (answered === null) throw wrongCredentials();
     attempt.succeeded();
+    if (!mayUseLocalWay(signInDeps, answered.person)) throw ssoOnly();
     const started = await startSession(signInDeps, answered.person, { address, way: 'passkey' });
     return await signedIn(deps, started, call);
   },

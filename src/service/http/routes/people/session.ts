@@ -4,12 +4,12 @@ import * as passwords from '../../../people/change-password.ts';
 import * as notices from '../../../people/notices.ts';
 import * as sessions from '../../../people/sessions.ts';
 import * as credentials from '../../../people/sign-in.ts';
-import { refusal } from '../../calls/credentials.ts';
+import { refusal, ssoOnly } from '../../calls/credentials.ts';
 import { clearSessionCookie, deviceOf } from '../../calls/identify-person.ts';
 import { codeLengthMax } from '../../calls/proof.ts';
 import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
-import { idParameter, noContent, objectSchema, text } from '../../contract/schemas.ts';
+import { idParameter, noContent, objectSchema, text, textOrNull } from '../../contract/schemas.ts';
 import { noticeExample, sessionView } from '../../views/session.ts';
 import { type SignedInDeps, sessionReply, signedIn } from './signed-in.ts';
 
@@ -30,16 +30,46 @@ const signIn = route<SignedInDeps, { email: string; password: string; code?: str
       },
     },
     replies: { 200: sessionView('Signed in') },
-    problems: ['wrong_credentials', 'code_needed', 'too_many_attempts'],
+    problems: ['wrong_credentials', 'code_needed', 'sso_only', 'too_many_attempts'],
   },
   handle: async (deps, call) => {
     const { email, password, code = null } = call.body;
     const { clientAddress: address } = call.request;
     const device = deviceOf(call.request);
     const result = await credentials.signIn(deps.signInDeps, { email, password, code, address, device });
+    if (result.kind === 'sso-only') throw ssoOnly();
     if (result.kind !== 'signed-in') throw refusal(result);
     return await signedIn(deps, result, call);
   },
+});
+
+const getSignIn = route<SignedInDeps>({
+  method: 'GET',
+  url: '/v1/sign-in',
+  access: 'public',
+  operation: {
+    id: 'getSignIn',
+    summary: 'How people sign in here',
+    replies: {
+      200: {
+        description: 'The ways, and whether there is nobody yet',
+        schema: objectSchema({
+          is_empty: { type: 'boolean', description: 'Nobody has access yet.' },
+          sso_name: {
+            ...textOrNull,
+            description: 'Of the provider of single sign-on; null where there is none.',
+          },
+          is_sso_only: { type: 'boolean', description: 'Passwords and passkeys let in admins alone.' },
+        }),
+        example: { is_empty: false, sso_name: 'Example', is_sso_only: false },
+      },
+    },
+  },
+  handle: async ({ signInDeps: { directory, isSsoOnly }, ssoName }) => ({
+    is_empty: (await directory.people.list({ countMax: 1 })).length === 0,
+    sso_name: ssoName,
+    is_sso_only: isSsoOnly,
+  }),
 });
 
 const getSession = route<SignedInDeps>({
@@ -135,6 +165,7 @@ const dismissNotice = route<SignedInDeps>({
 
 export const sessionRoutes: readonly Route<SignedInDeps>[] = [
   signIn,
+  getSignIn,
   getSession,
   signOut,
   changePassword,

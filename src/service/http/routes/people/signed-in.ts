@@ -17,20 +17,31 @@ export interface SignedInDeps {
   readonly signInDeps: SignInDeps;
   /** Whether people reach the service by HTTPS, so that the cookie never goes another way. */
   readonly isSecure: boolean;
+  /** Of the provider of single sign-on; null where there is none. */
+  readonly ssoName: string | null;
 }
 
 /** The session's reply; a session that the browser held before is over, whoever put it there. */
 export async function signedIn(
-  { signInDeps, isSecure }: SignedInDeps,
+  deps: SignedInDeps,
   result: SignedIn,
-  { request, reply }: ManagedCall<unknown>,
+  exchange: Pick<ManagedCall<unknown>, 'request' | 'reply'>,
 ): Promise<unknown> {
+  await startedInBrowser(deps, result, exchange);
+  const { person, session } = result;
+  return await sessionReply(deps.signInDeps, { person, roles: person.roles }, session);
+}
+
+/** Sets the cookies of a new session, and ends the one that the browser held. */
+export async function startedInBrowser(
+  { signInDeps, isSecure }: SignedInDeps,
+  { person, secret }: SignedIn,
+  { request, reply }: Pick<ManagedCall<unknown>, 'request' | 'reply'>,
+): Promise<void> {
   const earlier = cookieOf(request);
   const held = earlier === null ? null : await whoseSession(signInDeps, earlier);
   if (held !== null) await signOut(signInDeps, held.session);
-  const { person, secret, session } = result;
   setSessionCookies(reply, { secret, device: createDevice(signInDeps.masterKey, person) }, isSecure);
-  return await sessionReply(signInDeps, { person, roles: person.roles }, session);
 }
 
 export async function sessionReply(signInDeps: SignInDeps, actor: Actor, session: Session | null) {

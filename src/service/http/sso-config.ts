@@ -1,0 +1,63 @@
+// The settings of single sign-on. INVARIANT: it is set whole or not at all, and who somebody is comes over an encrypted connection.
+
+import { parseRoleRules } from '../people/sso/mapping.ts';
+import type { SsoSettings } from '../people/sso/provider.ts';
+
+export const ssoSettings = {
+  'sso.issuer': { default: null, kind: { is: 'issuer' } },
+  'sso.client_id': { default: null, kind: { is: 'text' } },
+  'sso.client_secret': { default: null, kind: { is: 'secret' } },
+  'sso.name': { default: 'single sign-on', kind: { is: 'text' } },
+  'sso.scopes': { default: 'openid email profile offline_access', kind: { is: 'text' } },
+  'sso.groups_claim': { default: 'groups', kind: { is: 'text' } },
+  'sso.roles': { default: null, kind: { is: 'role-rules' } },
+  'sso.recheck_seconds': { default: 120, kind: { is: 'integer', from: 10, to: 240 } },
+  'sso.only': { default: false, kind: { is: 'boolean' } },
+} as const;
+
+/** As they were taken; null where they are not set. */
+type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
+
+/** What is missing, as lines for whoever starts the service. */
+export function ssoProblems(settingOf: SsoValues): readonly string[] {
+  if (settingOf('sso.issuer') !== null) {
+    return (['sso.client_id', 'sso.roles'] as const)
+      .filter((name) => settingOf(name) === null)
+      .map((name) => `${name} must be set where sso.issuer is`);
+  }
+  const without = (['sso.client_id', 'sso.client_secret', 'sso.roles'] as const).find(
+    (name) => settingOf(name) !== null,
+  );
+  if (without !== undefined) return [`sso.issuer must be set where ${without} is`];
+  return settingOf('sso.only') === true ? ['sso.issuer must be set where sso.only is'] : [];
+}
+
+/** Null where there is no provider. */
+export function ssoOf(settingOf: SsoValues): SsoSettings | null {
+  const issuer = settingOf('sso.issuer');
+  if (issuer === null) return null;
+  const secret = settingOf('sso.client_secret');
+  return {
+    issuer: String(issuer),
+    clientId: String(settingOf('sso.client_id')),
+    clientSecret: secret === null ? null : String(secret),
+    name: String(settingOf('sso.name')),
+    scopes: String(settingOf('sso.scopes')),
+    groupsClaim: String(settingOf('sso.groups_claim')),
+    rules: parseRoleRules(String(settingOf('sso.roles'))) ?? [],
+    recheckMs: Number(settingOf('sso.recheck_seconds')) * 1_000,
+    isOnlyWay: settingOf('sso.only') === true,
+  };
+}
+
+/** Whoever is between the service and the provider could say who somebody is. */
+export function isIssuer(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+/** The text of a list of rules; null where it is none. */
+export function roleRulesText(value: unknown): string | null {
+  const text = Array.isArray(value) ? value.join(', ') : value;
+  return typeof text === 'string' && parseRoleRules(text) !== null ? text : null;
+}

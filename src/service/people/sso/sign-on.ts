@@ -1,0 +1,221 @@
+// What the provider says into a person and a session here. INVARIANT: a person comes into being, or in, only where the mapping
+// gives them a role at this moment; what is theirs here follows the provider at each look; an account of this service is taken over
+// only where the provider has verified the address, and never that of an admin.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { canonicalEmail } from '../../../language/value/email.ts';
+import { nameProblem } from '../../../language/value/visible-text.ts';
+import { deriveKey, seal, unseal } from '../../agents/sealing.ts';
+import type { ReadDocument } from '../../store/contract/collection.ts';
+import type { RolesAndGroups } from '../access.ts';
+import { adminGuard, isAnotherAdmin } from '../change-person.ts';
+import { factorRemovals } from '../codes.ts';
+import type { Directory } from '../directory.ts';
+import { type Person, recordName, type SignOn, shownPerson } from '../person.ts';
+import { endings, type SignedIn, startSession } from '../sessions.ts';
+import { mapGroups } from './mapping.ts';
+import type { Claims, SsoSettings } from './provider.ts';
+
+export interface SsoDeps {
+  readonly directory: Directory;
+  /** The service's. */
+  readonly masterKey: Uint8Array;
+  readonly settings: SsoSettings;
+}
+
+/** Why somebody whom the provider knows is not let in. */
+export type NotLetIn =
+  | 'no-role'
+  /** The provider gives no address, or one that is none. */
+  | 'no-address'
+  | 'disabled'
+  /** There is an account of this service with the address that is not theirs to take. */
+  | 'address-taken'
+  | 'last-admin'
+  | 'conflict';
+
+export type SsoEntry = SignedIn | { readonly kind: 'not-let-in'; readonly why: NotLetIn };
+
+const who = 'single sign-on';
+const nameLengthMax = 100;
+
+/** Lets somebody in whom the provider has just named. */
+export async function enter(
+  deps: SsoDeps,
+  { claims, refreshToken }: { readonly claims: Claims; readonly refreshToken: string | null },
+  address: string,
+): Promise<SsoEntry> {
+  const person = await personOf(deps, claims);
+  if (typeof person === 'string') return { kind: 'not-let-in', why: person };
+  const started = await startSession(deps, person, { address, way: 'single-sign-on' });
+  const { directory, masterKey } = deps;
+  const signOn: SignOn = {
+    id: started.session.id,
+    personId: person.id,
+    subject: claims.subject,
+    sealedRefreshToken: refreshToken === null ? null : sealToken(masterKey, started.session.id, refreshToken),
+    checkedAtMs: started.session.createdAtMs,
+    claimedAtMs: started.session.createdAtMs,
+    createdAtMs: started.session.createdAtMs,
+    endsAtMs: started.session.endsAtMs,
+  };
+  // A session by single sign-on without it lets nobody in.
+  await directory.documents.write([directory.signOns.put(signOn, 0)], null);
+  return started;
+}
+
+/** The person that the provider's subject is, as it says now; or why there is none. */
+export async function personOf({ directory, settings }: SsoDeps, claims: Claims): Promise<Person | NotLetIn> {
+  const given = mapGroups(settings.rules, claims.groups);
+  const identityId = identityOf(settings.issuer, claims.subject);
+  const identity = await directory.identities.find(identityId);
+  if (identity !== null) {
+    const found = await directory.people.find(identity.value.personId);
+    if (found === null || found.value.status !== 'active') return 'disabled';
+    return given === null ? 'no-role' : await follow(directory, found, { claims, given });
+  }
+  if (given === null) return 'no-role';
+  const email = claims.email === null ? null : canonicalEmail(claims.email);
+  if (email === null) return 'no-address';
+  const present = await directory.people.findByName(email);
+  if (present === null) return await create(directory, { email, claims, given, identityId });
+  return await takeOver(directory, present, { claims, given, identityId });
+}
+
+interface Mapped {
+  readonly claims: Claims;
+  readonly given: RolesAndGroups;
+}
+
+async function create(
+  directory: Directory,
+  { email, claims, given, identityId }: Mapped & { readonly email: string; readonly identityId: string },
+): Promise<Person | NotLetIn> {
+  const nowMs = Math.trunc(directory.clock());
+  const person: Person = {
+    id: randomUUID(),
+    email,
+    name: nameOf(claims) ?? email,
+    roles: [...given.roles],
+    groups: [...given.groups],
+    status: 'active',
+    passwordHash: null,
+    totp: null,
+    createdAtMs: nowMs,
+    changedAtMs: nowMs,
+  };
+  const identity = { id: identityId, personId: person.id, createdAtMs: nowMs };
+  const writes = [directory.people.put(person, 0), directory.identities.put(identity, 0)];
+  const change = {
+    who,
+    what: 'person-signed-on',
+    subject: person.id,
+    before: null,
+    after: shownPerson(person),
+  };
+  return (await directory.change(writes, change)) === 'changed' ? person : 'conflict';
+}
+
+/** Their password, second factors and tokens end with it: whoever is removed at the provider has no other way in. */
+async function takeOver(
+  directory: Directory,
+  { value: before, version }: ReadDocument<Person>,
+  { claims, given, identityId }: Mapped & { readonly identityId: string },
+): Promise<Person | NotLetIn> {
+  if (before.status !== 'active') return 'disabled';
+  if (!claims.isEmailVerified || before.roles.includes('admin')) return 'address-taken';
+  const nowMs = Math.trunc(directory.clock());
+  const after: Person = {
+    ...before,
+    roles: [...given.roles],
+    groups: [...given.groups],
+    passwordHash: null,
+    totp: null,
+    changedAtMs: nowMs,
+  };
+  const writes = [
+    directory.people.put(after, version),
+    directory.identities.put({ id: identityId, personId: before.id, createdAtMs: nowMs }, 0),
+    ...(await factorRemovals(directory, before.id)),
+    ...(await endings(directory, before.id)),
+  ];
+  const change = { who, what: 'person-taken-over', subject: before.id };
+  const result = await directory.change(writes, {
+    ...change,
+    before: shownPerson(before),
+    after: shownPerson(after),
+  });
+  return result === 'changed' ? after : 'conflict';
+}
+
+/** What is theirs here becomes what the provider says. */
+async function follow(
+  directory: Directory,
+  { value: before, version }: ReadDocument<Person>,
+  { claims, given }: Mapped,
+): Promise<Person | NotLetIn> {
+  const after: Person = {
+    ...before,
+    name: nameOf(claims) ?? before.name,
+    roles: [...given.roles],
+    groups: [...given.groups],
+  };
+  const [old, next] = [JSON.stringify(shownPerson(before)), JSON.stringify(shownPerson(after))];
+  if (old === next) return before;
+  const isAdminLess = before.roles.includes('admin') && !after.roles.includes('admin');
+  if (isAdminLess && !(await isAnotherAdmin(directory, before.id))) return 'last-admin';
+  const changed = { ...after, changedAtMs: Math.trunc(directory.clock()) };
+  const writes = [
+    ...(isAdminLess ? await adminGuard(directory) : []),
+    directory.people.put(changed, version),
+  ];
+  const result = await directory.change(writes, {
+    who,
+    what: 'person-changed',
+    subject: before.id,
+    before: shownPerson(before),
+    after: shownPerson(changed),
+  });
+  return result === 'changed' ? changed : 'conflict';
+}
+
+/** A name that people can be shown; null where the provider gives none. */
+function nameOf({ name }: Claims): string | null {
+  return name !== null && nameProblem(name, nameLengthMax) === null ? name : null;
+}
+
+function identityOf(issuer: string, subject: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, subject]))
+    .digest('hex');
+}
+
+const tokenPurpose = 'refresh tokens';
+
+export function sealToken(masterKey: Uint8Array, sessionId: string, token: string): string {
+  return seal(deriveKey(masterKey, tokenPurpose), sessionId, token);
+}
+
+export function openToken(masterKey: Uint8Array, { id, sealedRefreshToken }: SignOn): string | null {
+  if (sealedRefreshToken === null) return null;
+  return unseal(deriveKey(masterKey, tokenPurpose), id, sealedRefreshToken);
+}
+
+/** Ends a session that the provider no longer stands for. */
+export async function endSignOn(
+  directory: Directory,
+  signOn: ReadDocument<SignOn>,
+  reason: string,
+): Promise<void> {
+  const session = await directory.sessions.find(signOn.value.id);
+  const person = await directory.people.find(signOn.value.personId);
+  const removal = directory.signOns.remove(signOn.value, signOn.version);
+  if (session === null) return void (await directory.documents.write([removal], null));
+  await directory.change([removal, directory.sessions.remove(session.value, session.version)], {
+    who: person === null ? who : `${who} of ${recordName(person.value)}`,
+    what: 'session-ended',
+    subject: signOn.value.personId,
+    before: { address: session.value.address, way: session.value.way },
+    after: { reason },
+  });
+}
