@@ -165,7 +165,7 @@ const guards: Readonly<Record<string, Guard>> = {
     out: [['WHEN r.at = ANY (moved) THEN', 'WHEN false THEN']],
     check: ({ open }) => spentTwice(open),
     told: 'decided again',
-    toldWithout: 'decided 1,1',
+    toldWithout: 'decided once',
   },
   'the order of lock and read': {
     of: 'writ_append',
@@ -189,7 +189,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
 };
 
-/** Whether what the second process decides, on a meter that the first has entered, is decided again. */
+/** Whether what a process decides on a meter that another has entered meanwhile is decided again. */
 async function spentTwice(open: Scene['open']): Promise<string> {
   const [one, two] = [await open(), await open()];
   const entries = [{ ...place, isCertain: true, value: '1' }];
@@ -202,11 +202,10 @@ async function spentTwice(open: Scene['open']): Promise<string> {
     await store.meters.spend([place], work);
     return decided;
   };
-  await two.meters.catchUp();
-  // Neither looks by itself so soon after.
-  await Promise.all([one, two].map((store) => store.meters.catchUp()));
-  const counts = [await spend(one), await spend(two)];
-  return counts.join() === '1,2' ? 'decided again' : `decided ${counts.join()}`;
+  // Now and then a process looks by itself in between, and is right at once.
+  for (let round = 0; round < 10; round += 1)
+    for (const store of [one, two]) if ((await spend(store)) > 1) return 'decided again';
+  return 'decided once';
 }
 
 /** A switch is thrown in a transaction for whose end the batch waits. */
