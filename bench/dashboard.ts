@@ -7,8 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Browser, CDPSession, Page } from 'playwright-core';
+import { type Demo, openDemo } from '../src/tools/demo/demo.ts';
 import { launchBrowser, signInAs, sizes } from '../test/browser/browser.ts';
-import { openShowcase, type Showcase } from '../test/browser/showcase.ts';
 import {
   chunksOf,
   firstLoadBytesMax,
@@ -66,13 +66,13 @@ interface Seen {
   readonly tasks: readonly (readonly [startMs: number, durationMs: number])[];
 }
 
-async function load(browser: Browser, showcase: Showcase, address: string): Promise<Load> {
+async function load(browser: Browser, demo: Demo, address: string): Promise<Load> {
   const context = await browser.newContext({
-    baseURL: showcase.url,
+    baseURL: demo.server.url,
     viewport: sizes.laptop,
     locale: 'en-GB',
   });
-  await signInAs(context, showcase, showcase.email);
+  await signInAs(context, demo.server, demo.account);
   const page = await context.newPage();
   const paths: string[] = [];
   page.on('request', (request) => paths.push(new URL(request.url()).pathname));
@@ -135,7 +135,7 @@ function middle(loads: readonly Load[]): Load {
   };
 }
 
-function addressesOf({ shown }: Showcase): readonly string[] {
+function addressesOf({ shown }: Demo): readonly string[] {
   return [
     ...['/overview', '/requests', `/requests/${shown.request}`, '/approvals', `/approvals/${shown.approval}`],
     ...['/agents', `/agents/${shown.agent}`, '/agents/new', '/policies'],
@@ -231,15 +231,16 @@ const partsLoadedLate = new Set(
     .filter(({ source, isLoadedLate }) => isLoadedLate && !pageKeys(manifest).includes(source))
     .map(({ file }) => file),
 );
-const showcase = await openShowcase();
+const demo = await openDemo({ port: '0', count: 1_400, isLive: false, isMarked: false });
+if (demo === null) process.exit(1);
 // The service has the build of its start in memory; another may be made meanwhile.
 weightOf(['theme-early.js', ...Object.values(manifest).flatMap(({ file, css = [] }) => [file, ...css])]);
 const browser = await launchBrowser();
 try {
   const rows: (readonly string[])[] = [];
-  for (const address of addressesOf(showcase)) {
+  for (const address of addressesOf(demo)) {
     const loads: Load[] = [];
-    for (let run = 0; run < runsOfPage; run += 1) loads.push(await load(browser, showcase, address));
+    for (let run = 0; run < runsOfPage; run += 1) loads.push(await load(browser, demo, address));
     const { cells, missed } = rowOf(address, middle(loads));
     rows.push(cells);
     if (missed.length > 0) process.exitCode = 1;
@@ -261,5 +262,5 @@ try {
   if (options.out !== undefined) writeFileSync(options.out, `${text}\n`);
 } finally {
   await browser.close();
-  await showcase.close();
+  await demo.server.stop();
 }

@@ -14,7 +14,7 @@ import {
   refusal,
   type Waiting,
 } from './decision.ts';
-import { exchange, type Question, Unreachable, type WholeAnswer } from './exchange.ts';
+import { exchange, type Fetch, type Question, Unreachable, type WholeAnswer } from './exchange.ts';
 
 export type { Allowed, Decision, Denied, PossibleAction, RequestStanding, Waiting };
 export { Unreachable };
@@ -36,7 +36,8 @@ export interface Connection {
   readonly receipts?: boolean | string;
   /** How long one answer may take beyond what is waited for, in milliseconds; 10 seconds unless said otherwise. */
   readonly timeout?: number;
-  readonly fetch?: typeof fetch;
+  /** That of the platform unless said otherwise. */
+  readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
 }
 
@@ -54,6 +55,11 @@ export interface GuardOptions<Args extends readonly unknown[], Payload> extends 
   readonly payload?: (...args: Args) => Payload;
   /** `hold` waits for people until the deadline, `throw` throws `WaitingError` after `wait`. */
   readonly onWait?: 'hold' | 'throw';
+}
+
+export interface GrantOutcome {
+  readonly requestId: string;
+  readonly isExecuted: boolean;
 }
 
 /** `Actions` are the payloads by action, as `writ types` writes them. */
@@ -79,6 +85,8 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
   withdraw(requestId: string): Promise<void>;
   /** Says what became of a grant, for who carries it out without `run`. What does not arrive is told to nobody. */
   report(requestId: string, isExecuted: boolean): Promise<void>;
+  /** The same for up to 100 grants together. */
+  reportAll(outcomes: readonly GrantOutcome[]): Promise<void>;
   /**
    * How a request stands, once people have decided or `wait` is over: at once unless said otherwise. An approval is not used
    * by that. Null where the agent has no such request.
@@ -154,6 +162,13 @@ export function connect<Actions extends object = Readonly<Record<string, object>
       if (answer.status !== 200) throw new DeniedError(problemOf(answer));
     },
     report: (requestId, isExecuted) => report(connection, requestId, isExecuted),
+    reportAll: (outcomes) =>
+      tell(connection, '/v1/outcomes', {
+        outcomes: outcomes.map(({ requestId: request_id, isExecuted: executed }) => ({
+          request_id,
+          executed,
+        })),
+      }),
     look: (requestId, options) => look(connection, requestId, options),
     actions: (prefix = '') => listActions(connection, prefix),
   };
@@ -257,11 +272,14 @@ function problemOf({ status, body }: WholeAnswer): Denied {
   return refusal(type.replace('urn:writ:error:', ''), typeof detail === 'string' ? detail : '');
 }
 
+function report(connection: Connection, requestId: string, isExecuted: boolean): Promise<void> {
+  return tell(connection, `${pathOf(requestId)}/outcome`, { executed: isExecuted });
+}
+
 /** What has run has run: that the report did not arrive changes nothing of it. */
-async function report(connection: Connection, requestId: string, isExecuted: boolean): Promise<void> {
-  const path = `${pathOf(requestId)}/outcome`;
+async function tell(connection: Connection, path: string, report: object): Promise<void> {
   try {
-    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify({ executed: isExecuted }) });
+    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify(report) });
   } catch {
     // The grant ends by itself.
   }

@@ -9,6 +9,24 @@ export class Unreachable extends Error {
   }
 }
 
+/** As much of the platform's `fetch` as is asked of it. Header names are in lower case. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: string;
+    readonly headers: Record<string, string>;
+    readonly redirect: 'error';
+    readonly signal: AbortSignal;
+    readonly body?: string;
+  },
+) => Promise<FetchReply>;
+
+export interface FetchReply {
+  readonly status: number;
+  readonly headers: { readonly get: (name: string) => string | null };
+  readonly text: () => Promise<string>;
+}
+
 export interface Question {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -19,12 +37,12 @@ export interface Question {
   /** How long one try may take, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
 }
 
 export interface WholeAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: FetchReply['headers'];
   /** Undefined where it is not JSON. */
   readonly body: unknown;
 }

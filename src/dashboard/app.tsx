@@ -12,6 +12,7 @@ import { Button } from './parts/layout/button.tsx';
 import { Empty, Loading, Note, ProblemNote } from './parts/layout/note.tsx';
 import { PageFrame } from './parts/layout/page.tsx';
 import { Toasts } from './parts/layout/toast.tsx';
+import { DemoBanner } from './shell/demo.tsx';
 import { Layout } from './shell/layout.tsx';
 import type { Page } from './shell/page.ts';
 import { SignInForm } from './shell/sign-in.tsx';
@@ -37,6 +38,7 @@ function Here() {
   if (found?.page.access === 'public') {
     return (
       <main class="alone">
+        <DemoBanner />
         <LoadedPage key={found.page.pattern} {...found} />
       </main>
     );
@@ -153,11 +155,12 @@ function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
 function SignIn() {
   return (
     <main class="alone">
+      <DemoBanner />
       <div class="alone-card">
         <PageFrame title="Sign in">
           <SignInForm />
           <p>
-            No account? <a href="/apply">Apply for access</a>.
+            Forgotten password? Ask an admin for a link. No account? <a href="/apply">Apply for access</a>.
           </p>
         </PageFrame>
       </div>

@@ -122,6 +122,12 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/access/invitation.tsx'),
   },
   {
+    pattern: '/reset',
+    title: 'Set a new password',
+    access: 'public',
+    load: () => import('./pages/access/reset.tsx'),
+  },
+  {
     pattern: '/apply',
     title: 'Apply for access',
     access: 'public',

@@ -31,31 +31,35 @@ export async function startService({
   data = temporary('data'),
   env = {},
 }: ServiceOptions): Promise<Service> {
-  const child = spawn(
-    process.execPath,
-    [entry, 'serve', '--port', '0', '--policies', policies, '--data', data],
-    {
-      // Loads are no part of what is tested: who tests the rate sets it.
-      env: {
-        ...process.env,
-        WRIT_LIMITS_RATE_PER_MINUTE: '1000000000',
-        WRIT_LIMITS_BURST: '1000000000',
-        WRIT_LIMITS_IN_FLIGHT: '2000',
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const started = await startServing(['--policies', policies, '--data', data], {
+    // Loads are no part of what is tested: who tests the rate sets it.
+    WRIT_LIMITS_RATE_PER_MINUTE: '1000000000',
+    WRIT_LIMITS_BURST: '1000000000',
+    WRIT_LIMITS_IN_FLIGHT: '2000',
+    ...env,
+  });
+  return { ...started, data };
+}
+
+/** `writ serve` with these arguments, on a free port. Rejects as `startService` does. */
+export async function startServing(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Omit<Service, 'data'>> {
+  const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let printed = '';
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`no address within ${startTimeoutMs} ms:\n${printed}`)),
-      startTimeoutMs,
-    );
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`no address within ${startTimeoutMs} ms:\n${printed}`));
+    }, startTimeoutMs);
     const read = (chunk: Buffer): void => {
       printed += chunk.toString();
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
+      const address = /http:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(printed)?.[0];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);
@@ -71,7 +75,7 @@ export async function startService({
     child.kill(signal);
     return await ended;
   };
-  return { url, data, process: child, output: () => printed, end };
+  return { url, process: child, output: () => printed, end };
 }
 
 /** Registers an agent with the command and yields its key. */

@@ -3,7 +3,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type AgentCache, cachedMsMax, createAgentCache } from '../../src/service/agents/agent-cache.ts';
+import { type AgentCache, createAgentCache } from '../../src/service/agents/agent-cache.ts';
+import { cachedMsMax } from '../../src/service/agents/found-keys.ts';
 import { createApiKey } from '../../src/service/agents/keys.ts';
 import { addAgent, authenticate, rotateKey } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';

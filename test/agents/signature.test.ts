@@ -202,7 +202,7 @@ describe('across a restart', () => {
       new Promise<readonly NonceUse[]>((resolve) => {
         answer = resolve;
       });
-    const nonces = { kept, note: () => {} };
+    const nonces = { kept, note: () => {}, validFromMs: async () => null };
     const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
     const notYet = { invalid: 'the nonce cannot be checked yet: send the request again' };
     expect(verify(request)).toEqual(notYet);
@@ -211,9 +211,23 @@ describe('across a restart', () => {
     expect(verify(request)).toEqual({ invalid: 'the nonce has been used' });
   });
 
+  test('a signature that may have been made before the records were restored is not valid', async () => {
+    const at = async (validFromMs: number) => {
+      const nonces = { kept: async () => [], note: () => {}, validFromMs: async () => validFromMs };
+      const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
+      await new Promise((resolve) => setImmediate(resolve));
+      return verify(request);
+    };
+    const timeMs = Math.floor(startMs / 1000) * 1000;
+    expect(await at(timeMs - 300_000)).toBe('valid');
+    expect(await at(timeMs - 299_999)).toEqual({
+      invalid: 'the signature is from before the records were restored',
+    });
+  });
+
   test('a store that cannot be read is asked again at the next signature', async () => {
     const kept = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue([]);
-    const nonces = { kept, note: () => {} };
+    const nonces = { kept, note: () => {}, validFromMs: async () => null };
     const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
     await new Promise((resolve) => setImmediate(resolve));
     expect(verify(request)).toEqual({ invalid: expect.stringContaining('yet') });

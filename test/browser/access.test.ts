@@ -116,6 +116,49 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 });
 
+test('an admin makes a link for a lost password, which sets another once', async () => {
+  await people();
+  const admin = { id: (await (await signedIn(service(), ann)).send('/v1/session')).body.person };
+  await personWith(service(), admin.id, { email: 'lost@example.com', roles: ['auditor'] });
+  await signedIn(service(), 'lost@example.com');
+  const { page: desk } = await open(service(), { email: ann, theme: 'dark' });
+  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await desk.goto('/access');
+  await desk.getByRole('button', { name: 'Change lost@example.com' }).click();
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByRole('cell', { name: 'Password', exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'Reset password…' }).click();
+  await dialog.getByLabel('Current password').fill(password);
+  expect(await accessibilityFaults(desk)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Create the link' }).click();
+  await dialog.getByRole('button', { name: 'Copy reset link' }).click();
+  const link = await desk.evaluate(() => navigator.clipboard.readText());
+
+  const { page } = await open(service(), { size: { width: 390, height: 844 }, expected: /400|404|401/ });
+  await page.goto('/');
+  await page.getByText('Forgotten password? Ask an admin for a link.').waitFor();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('email');
+  await page.goto(link);
+  await page.getByText('lost@example.com').first().waitFor();
+  await page.waitForURL(`${service().url}/reset`);
+  await page.getByLabel('New password').fill('Password2026!');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page
+    .getByText(/attackers try this password/)
+    .first()
+    .waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByLabel('New password').fill('another horse battery');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByLabel('E-mail address').fill('lost@example.com');
+  await page.getByLabel('Password').fill('another horse battery');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText('Your password was set anew by a link from an admin').waitFor();
+  const { page: again } = await open(service(), { expected: /404/ });
+  await again.goto(link);
+  await again.getByText('ask an admin for a new link').waitFor();
+});
+
 test('an admin invites, changes roles and groups, resets codes, and shuts out', async () => {
   await people();
   const cleo = await signedIn(service(), 'cleo@example.com');
@@ -293,8 +336,6 @@ test('open invitations are seen, and withdrawn, by an operator but for those of 
 
   const { page: hers } = await open(service(), { expected: /401|404/ });
   await hers.goto(link);
-  await hers.getByLabel('Password').fill(password);
-  await hers.getByRole('button', { name: 'Create account' }).click();
   await hers.getByText('ask for a new invitation').waitFor();
 });
 

@@ -69,7 +69,7 @@ async function openWindow(
     timezoneId: 'Europe/Berlin',
   });
   context.setDefaultTimeout(15_000);
-  if (email !== undefined) await signInAs(context, service, email);
+  if (email !== undefined) await signInAs(context, service, { email, password });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`${error.message}\n${error.stack}`));
@@ -88,9 +88,9 @@ async function openWindow(
 export async function signInAs(
   context: BrowserContext,
   service: Pick<Service, 'url'>,
-  email: string,
+  account: { readonly email: string; readonly password: string },
 ): Promise<void> {
-  const answer = await send(service, '/v1/session', { method: 'POST', body: { email, password } });
+  const answer = await send(service, '/v1/session', { method: 'POST', body: account });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   const [name = '', value = ''] = cookieOf(answer).split('=');
   await context.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);

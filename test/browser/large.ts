@@ -11,7 +11,7 @@ import { createApp } from '../../src/service/http/app.ts';
 import { tokenDigest } from '../../src/service/http/routes/plants.ts';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { firstAdmin } from '../http/person-client.ts';
+import { firstAdmin, password } from '../http/person-client.ts';
 import { launchBrowser, signInAs, sizes } from './browser.ts';
 import { appendCopies } from './many-requests.ts';
 
@@ -71,7 +71,7 @@ async function measure(): Promise<readonly Measured[]> {
   const { email } = await firstAdmin({ store } as Parameters<typeof firstAdmin>[0]);
   const browser = await launchBrowser();
   const context = await browser.newContext({ baseURL: url, viewport: sizes.laptop });
-  await signInAs(context, { url } as Parameters<typeof signInAs>[1], email);
+  await signInAs(context, { url } as Parameters<typeof signInAs>[1], { email, password });
   const page = await context.newPage();
   const results = [
     await timed(page, {

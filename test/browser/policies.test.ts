@@ -205,3 +205,14 @@ test('a file that is not there is told, and what was shown of one that goes stay
   await page.goto('/policies/file');
   await page.getByText('The address names no policy file').waitFor();
 });
+
+test('who serves is shown to operators: the replica, its set and its version', async () => {
+  const { page } = await open(await world(), { email });
+  await page.goto('/policies');
+  const row = page.getByRole('row').filter({ hasText: 'the set in force' });
+  await row.waitFor();
+  expect(await row.innerText()).toMatch(/\(\d+\)\s+Ready\s+the set in force\s+0\.1\.0/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize(sizes.phone);
+  expect(await isTooWide(page)).toBe(false);
+});

@@ -6,8 +6,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
+import { type Demo, openDemo } from '../../src/tools/demo/demo.ts';
 import { launchBrowser, signInAs, sizes } from './browser.ts';
-import { openShowcase, type Showcase } from './showcase.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -25,7 +25,7 @@ interface Shot {
   readonly waitFor?: string;
 }
 
-function shotsOf({ shown }: Showcase): readonly Shot[] {
+function shotsOf({ shown }: Demo): readonly Shot[] {
   return [
     { name: 'overview', address: '/overview', waitFor: '.overview-canvas canvas' },
     { name: 'overview-week', address: '/overview?range=7d&hide=allow', waitFor: '.overview-canvas canvas' },
@@ -71,12 +71,12 @@ const looks = [
   { name: 'phone', theme: 'light', size: sizes.phone },
 ] as const;
 
-async function picture(browser: Browser, showcase: Showcase, look: (typeof looks)[number]): Promise<number> {
+async function picture(browser: Browser, demo: Demo, look: (typeof looks)[number]): Promise<number> {
   let faults = 0;
-  const signedIn = await openContext(browser, showcase, look);
-  await signInAs(signedIn, showcase, showcase.email);
-  const stranger = await openContext(browser, showcase, look);
-  for (const { name, address, isPublic = false, waitFor } of shotsOf(showcase)) {
+  const signedIn = await openContext(browser, demo, look);
+  await signInAs(signedIn, demo.server, demo.account);
+  const stranger = await openContext(browser, demo, look);
+  for (const { name, address, isPublic = false, waitFor } of shotsOf(demo)) {
     if (options.only !== '' && !options.only.split(',').includes(name)) continue;
     const page = await (isPublic ? stranger : signedIn).newPage();
     const say = (text: string): void => {
@@ -119,7 +119,11 @@ async function openAt(page: Page, address: string): Promise<void> {
   );
 }
 
-async function openContext(browser: Browser, { url }: Showcase, { theme, size }: (typeof looks)[number]) {
+async function openContext(
+  browser: Browser,
+  { server: { url } }: Demo,
+  { theme, size }: (typeof looks)[number],
+) {
   const context = await browser.newContext({
     baseURL: url,
     viewport: size,
@@ -134,14 +138,15 @@ async function openContext(browser: Browser, { url }: Showcase, { theme, size }:
 
 mkdirSync(options.out, { recursive: true });
 if (options.docs) mkdirSync(docsFolder, { recursive: true });
-const showcase = await openShowcase();
+const demo = await openDemo({ port: '0', count: 1_400, isLive: false, isMarked: false });
+if (demo === null) process.exit(1);
 const browser = await launchBrowser();
 try {
   let faults = 0;
-  for (const look of looks) faults += await picture(browser, showcase, look);
+  for (const look of looks) faults += await picture(browser, demo, look);
   console.log(`pictures are in ${options.out}; ${faults} faults`);
   if (faults > 0) process.exitCode = 1;
 } finally {
   await browser.close();
-  await showcase.close();
+  await demo.server.stop();
 }

@@ -162,7 +162,7 @@ test('signing in anew in another window changes nothing for the same person, and
   const { page, context } = await open(service(), { email: ann, expected: /401|403/ });
   await page.goto('/account');
   // Another session in the same cookie, of which this window knows nothing: its token for changes is an old one.
-  await signInAs(context, service(), ann);
+  await signInAs(context, service(), { email: ann, password });
   await fillKillSwitch(page, 'after signing in elsewhere');
   await page.getByRole('button', { name: 'Stop everything' }).click();
   await page.getByText('Everything: stopped').first().waitFor();

@@ -261,10 +261,30 @@ describe('writ people', () => {
     const body = { token, email: 'ann@example.com', name: 'Ann', password: 'correct horse battery' };
     expect((await send(service, '/v1/setup', { method: 'POST', body })).status).toBe(201);
     const late = await writ(['people', 'setup-link', '--data', data]);
-    expect([late.code, late.stderr]).toEqual([
-      1,
-      'error: somebody has access already: ask an admin for an invitation\n',
+    expect([late.code, late.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^ann@example\.com sets a new password .*\n\n {2}http:\/\/localhost:8181\/reset#/,
+      ),
     ]);
+  });
+
+  test('makes a link by which an admin sets a new password, and nobody else', async () => {
+    const { service, admin } = await startWithAdmin();
+    const data = service.policyFile.replace('policies/demo.policy', 'var');
+    await personWith(service, admin, { email: 'eve@example.com', roles: ['auditor'] });
+    const link = async (...args: readonly string[]) =>
+      await writ(['people', 'setup-link', '--data', data, '--json', ...args]);
+    const made = JSON.parse((await link()).stdout);
+    expect(made.email).toBe(admin.email);
+    const body = { token: made.url.replace(/.*#token=/, ''), password: 'another horse battery' };
+    expect((await send(service, '/v1/reset-link/use', { method: 'POST', body })).status).toBe(204);
+    await personWith(service, admin, { email: 'zoe@example.com', roles: ['admin'] });
+    const which = await link();
+    expect([which.code, which.stderr]).toEqual([2, expect.stringContaining('say which admin with --admin')]);
+    const auditor = await link('--admin', 'eve@example.com');
+    expect([auditor.code, auditor.stderr]).toEqual([2, expect.stringContaining('no active admin has')]);
+    expect(JSON.parse((await link('--admin', 'Zoe@example.com')).stdout).email).toBe('zoe@example.com');
   });
 });
 

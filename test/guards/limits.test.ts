@@ -8,7 +8,8 @@ import { readEnvelope } from '../../src/service/http/contract/envelope.ts';
 import { acceptInvitation, apply, invite } from '../../src/service/people/access.ts';
 import { createChallenges } from '../../src/service/people/challenges.ts';
 import { addPasskey, passkeyCreationOptions } from '../../src/service/people/passkeys.ts';
-import { passwordProblem } from '../../src/service/people/passwords.ts';
+import { passwordFormProblem } from '../../src/service/people/passwords.ts';
+import { lookAtResetLink, makeResetLink } from '../../src/service/people/recovery/reset-links.ts';
 import { startSession, whoseSession } from '../../src/service/people/sessions.ts';
 import { createSwitchBoard } from '../../src/service/people/switches.ts';
 import { createToken } from '../../src/service/people/tokens.ts';
@@ -113,10 +114,23 @@ describe('people', () => {
   });
 
   test('a password has 12 characters, 5 different ones, and 1,024 bytes', () => {
-    const isTaken = (text: string) => passwordProblem(text, []) === null;
+    const isTaken = (text: string) => passwordFormProblem(text, { email: '', name: '' }) === null;
     const long = (bytes: number) => 'abcde'.padEnd(bytes, 'x');
     expect([long(11), long(12), long(1_024), long(1_025)].map(isTaken)).toEqual([false, true, true, false]);
     expect(['abcdabcdabcd', 'abcdeabcdabc'].map(isTaken)).toEqual([false, true]);
+  });
+
+  test('a reset link is good for a day', async () => {
+    const service = await startPeople();
+    const maker = { kind: 'machine', user: 'root' } as const;
+    const draft = { personId: service.admin.person.id, removesFactors: false };
+    const made = await makeResetLink(service.directory, maker, draft);
+    if (made.kind !== 'made') throw new Error(made.kind);
+    const isGood = async () => (await lookAtResetLink(service.directory, made.secret)) !== null;
+    service.time.nowMs += dayMs - 1;
+    expect(await isGood()).toBe(true);
+    service.time.nowMs += 1;
+    expect(await isGood()).toBe(false);
   });
 
   test('an invitation is good for a week', async () => {
@@ -136,7 +150,10 @@ describe('people', () => {
   test('a session ends after an hour without use, and after twelve hours in any case', async () => {
     const service = await startPeople();
     const { admin, time } = service;
-    const { secret, session } = await startSession(service, admin.person, '192.0.2.1');
+    const { secret, session } = await startSession(service, admin.person, {
+      address: '192.0.2.1',
+      way: 'password',
+    });
     const isOpenAfter = async (waitMs: number) => {
       time.nowMs += waitMs;
       return (await whoseSession(service, secret)) !== null;
@@ -144,7 +161,7 @@ describe('people', () => {
     expect(session.endsAtMs).toBe(time.nowMs + 12 * hourMs);
     for (let i = 0; i < 12; i++) expect(await isOpenAfter(hourMs - 1)).toBe(true);
     expect(await isOpenAfter(12)).toBe(false);
-    const idle = await startSession(service, admin.person, '192.0.2.1');
+    const idle = await startSession(service, admin.person, { address: '192.0.2.1', way: 'password' });
     time.nowMs += hourMs;
     expect(await whoseSession(service, idle.secret)).toBeNull();
   });

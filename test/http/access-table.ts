@@ -37,6 +37,7 @@ policies.reload      + + . . .
 audit.view           + . . . +
 switches.view        + + + + +
 switches.use         + + . . .
+replicas.view        + + . . +
 webhooks.view        + + . . +
 webhooks.change      + . . . .
 `;
@@ -64,6 +65,7 @@ session         POST   /v1/session/passkeys/options
 session         GET    /v1/session/passkeys
 session         POST   /v1/session/proof/options
 session         DELETE /v1/session/notices/{id}
+session         GET    /v1/session/recovery-codes
 session         GET    /v1/sessions
 session         DELETE /v1/sessions/{id}
 session         GET    /v1/tokens
@@ -74,7 +76,9 @@ proved-session  DELETE /v1/session/totp
 proved-session  POST   /v1/session/passkeys
 proved-session  DELETE /v1/session/passkeys/{id}
 proved-session  POST   /v1/tokens
+proved-session  POST   /v1/session/recovery-codes
 proved-session  DELETE /v1/people/{id}/totp
+proved-session  POST   /v1/people/{id}/reset-link
 `;
 
 export const credentialByHand: ReadonlyMap<string, CredentialKind> = new Map(
@@ -112,7 +116,9 @@ requests.reject      POST /v1/requests/{id}/reject
 requests.report      POST /v1/requests/{id}/outcome
 overview.view        GET /v1/overview
 people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations
-people.change        PATCH /v1/people/{id}, DELETE /v1/people/{id}/totp
+people.change        PATCH /v1/people/{id}, DELETE /v1/people/{id}/totp, POST /v1/people/{id}/reset-link
+people.change        GET /v1/people/{id}/sessions, DELETE /v1/people/{id}/sessions
+people.change        DELETE /v1/people/{id}/sessions/{session}
 people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
 applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
@@ -125,6 +131,7 @@ policies.reload      POST /v1/policies/reload
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 switches.view        GET /v1/switches
 switches.use         POST /v1/switches, POST /v1/switches/{id}/off
+replicas.view        GET /v1/replicas
 webhooks.view        GET /v1/webhooks, GET /v1/webhooks/{id}, GET /v1/webhooks/{id}/deliveries
 webhooks.change      POST /v1/webhooks, PATCH /v1/webhooks/{id}, DELETE /v1/webhooks/{id}
 webhooks.change      POST /v1/webhooks/{id}/secret, POST /v1/webhooks/{id}/test
@@ -133,6 +140,7 @@ signed-in            POST /v1/session/totp, POST /v1/session/totp/confirm, DELET
 signed-in            GET /v1/session/passkeys, POST /v1/session/passkeys, POST /v1/session/passkeys/options
 signed-in            DELETE /v1/session/passkeys/{id}, POST /v1/session/proof/options
 signed-in            DELETE /v1/session/notices/{id}, GET /v1/sessions, DELETE /v1/sessions/{id}
+signed-in            GET /v1/session/recovery-codes, POST /v1/session/recovery-codes
 signed-in            GET /v1/tokens, POST /v1/tokens, DELETE /v1/tokens/{id}
 `;
 

@@ -37,6 +37,7 @@ describe('the page', () => {
     '/welcome',
     '/setup',
     '/invitation',
+    '/reset',
     '/apply',
   ])('stands at %s', async (address) => {
     const reply = await get(address);

@@ -112,3 +112,47 @@ test.each([false, true])(
     expect(await decision()).toBe('ALLOW');
   },
 );
+
+const reportAll = (
+  service: Service,
+  outcomes: readonly object[],
+  headers: Readonly<Record<string, string>>,
+) => send(service, '/v1/outcomes', { method: 'POST', body: { outcomes }, headers });
+
+test('of several grants together, each is judged by itself', async () => {
+  const service = await startService();
+  const own = { 'x-agent-api-key': service.apiKey };
+  const used = await Promise.all([1, 2, 3].map(() => ask(service, 'demo.allow')));
+  const denied = await ask(service, 'demo.deny');
+  const ids = [...used, denied].map(({ request_id }) => request_id);
+  const told = [...ids, 'none'].map((request_id) => ({ request_id, executed: true }));
+  const { body } = await reportAll(service, told, own);
+  const results = body.items.map(({ result }: { readonly result: string }) => result);
+  expect(results).toEqual(['reported', 'reported', 'reported', 'conflict', 'request_not_found']);
+  for (const { request_id: id } of used) expect((await look(service, id)).body.status).toBe('consumed');
+  const many = Array.from({ length: 101 }, () => ({ request_id: ids[0], executed: true }));
+  for (const outcomes of [[], many]) expect((await reportAll(service, outcomes, own)).status).toBe(400);
+  expect((await reportAll(service, told, {})).status).toBe(401);
+});
+
+test('that it was not used frees what it took where an enforcement point says so of its own', async () => {
+  const service = await startService();
+  await usePolicies(service, metered);
+  const admin = await firstAdmin(service);
+  const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
+  const body = { name: 'proxy', agents: ['buyer'] };
+  const { api_key: key } = (
+    await send(service, '/v1/points', { method: 'POST', body, headers: operator.headers })
+  ).body;
+  const byPoint = { 'x-agent-api-key': key, 'x-writ-agent': 'buyer' };
+  const pay = () => ask(service, 'pay.send', { headers: byPoint });
+  const { request_id } = await pay();
+  expect((await pay()).decision).toBe('DENY');
+  const told = [{ request_id, executed: false }];
+  const byAgent = await reportAll(service, told, { 'x-agent-api-key': service.apiKey });
+  expect(byAgent.body.items).toEqual([{ request_id, result: 'request_not_found' }]);
+  expect((await pay()).decision).toBe('DENY');
+  const byItself = await reportAll(service, told, byPoint);
+  expect(byItself.body.items).toEqual([{ request_id, result: 'reported' }]);
+  expect((await pay()).decision).toBe('ALLOW');
+});

@@ -130,7 +130,7 @@ describe('a session', () => {
     const confirm = (code: string) =>
       ann.send('/v1/session/totp/confirm', { method: 'POST', body: { secret, code, password } });
     expect((await confirm('000000')).status).toBe(401);
-    expect((await confirm(totpAt(secret, nowMs))).status).toBe(204);
+    expect((await confirm(totpAt(secret, nowMs))).status).toBe(200);
     const signIn = (code?: string) => {
       const body = { email: 'ann@example.com', password, ...(code === undefined ? {} : { code }) };
       return send(service, '/v1/session', { method: 'POST', body });

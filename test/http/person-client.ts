@@ -142,5 +142,5 @@ export async function setUpCodes(
 ): Promise<void> {
   const sent = { secret, code: totpAt(secret, clock()) };
   const result = await confirmTotp(signInDeps(service, clock), person, sent);
-  if (result !== 'set-up') throw new Error(result);
+  if (result.kind !== 'set-up') throw new Error(result.kind);
 }

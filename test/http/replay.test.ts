@@ -147,6 +147,13 @@ test('a secret that the payload check would have to read makes its request untel
   expect(answer.replay.other_shape).toEqual({ 'key.use': 2 });
   const open = inForce.replace('token: secret string 1..90', 'token: integer');
   expect((await replay({ files: filesOf(open) })).lines.at(-1).answer.replay.withheld).toBe(2);
+  // A digest has the very form of this record, and rules might read it.
+  const record = inForce.replace('token: secret string 1..90', 'token: { secret: string }');
+  const tried = (await replay({ files: filesOf(record) })).lines.at(-1).answer.replay;
+  expect(tried.withheld).toBe(2);
+  const rows: readonly Record<string, number>[] = Object.values(tried.matrix);
+  const told = rows.flatMap((row) => Object.values(row)).reduce((sum, count) => sum + count, 0);
+  expect(told).toBe(tried.requests - 2);
 });
 
 test('of files with errors there are their places, and nothing is tried', async () => {

@@ -44,6 +44,9 @@ const publicRoutes = [
   'GET /readyz',
   'POST /v1/applications',
   'POST /v1/invitations/accept',
+  'POST /v1/invitations/look',
+  'POST /v1/reset-link',
+  'POST /v1/reset-link/use',
   'POST /v1/session',
   'POST /v1/session/passkey',
   'POST /v1/session/passkey-options',
@@ -128,7 +131,10 @@ const kinds = ['none', 'agent key', 'token', 'session', 'proved session'] as con
 async function sessionClient(service: Service, person: Person): Promise<Client> {
   const deps = signInDeps(service);
   const found = await deps.directory.people.find(person.id);
-  const { secret, session } = await startSession(deps, found?.value ?? person, '127.0.0.1');
+  const { secret, session } = await startSession(deps, found?.value ?? person, {
+    address: '127.0.0.1',
+    way: 'password',
+  });
   const headers = { cookie: `writ_session=${secret}`, 'x-csrf-token': csrfToken(deps, session) };
   return clientOf(service, headers);
 }

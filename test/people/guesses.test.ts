@@ -12,7 +12,7 @@ import {
   reservePassword,
   reserveUnguessable,
 } from '../../src/service/people/guesses.ts';
-import { createHashingLine } from '../../src/service/people/hashing.ts';
+import { createHashingLine } from '../../src/service/people/passwords/hashing.ts';
 import { signIn } from '../../src/service/people/sign-in.ts';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { password, setUpCodes, startPeople } from './service.ts';

@@ -8,13 +8,14 @@ import {
   passwordProblem,
 } from '../../src/service/people/passwords.ts';
 
-const names = ['Ann Example', 'ann@example.com'];
+const owner = { name: 'Ann Example', email: 'ann@example.com' };
+const other = { name: 'Ben', email: 'ben.miller@example.com' };
 
 describe('a password to be set', () => {
   it.each(['correct horse battery', 'пароль длинный да', 'x7#kQ9!vR2$m', 'ann loves long walks'])(
     'may be %j',
-    (password) => {
-      expect(passwordProblem(password, names)).toBeNull();
+    async (password) => {
+      expect(await passwordProblem(password, owner)).toBeNull();
     },
   );
 
@@ -27,8 +28,39 @@ describe('a password to be set', () => {
     ['x'.repeat(passwordBytesMax + 1), /at most/],
     // Eleven letters, though more than twelve bytes.
     ['пароль-дли1', /at least 12/],
-  ])('may not be %j', (password, problem) => {
-    expect(passwordProblem(password, names)).toMatch(problem);
+  ])('may not be %j', async (password, problem) => {
+    expect(await passwordProblem(password, owner)).toMatch(problem);
+  });
+
+  it.each([
+    'password1234',
+    'Password2026!',
+    'P@ssw0rd1234',
+    'iloveyou1234',
+    'qwertyuiop123',
+    '1q2w3e4r5t6y',
+    'letmeinletmein',
+    'summer2026!!!',
+    'correct horse battery staple',
+    'CorrectHorseBatteryStaple',
+  ])('is not %j, which attackers try first', async (password) => {
+    expect(await passwordProblem(password, owner)).toMatch(/attackers try/);
+  });
+
+  it.each([
+    ['ben.miller likes walks', /your address/],
+    ['I am Ben.Miller@Example.com', /your address/],
+    ['Writ is my favourite', /the product/],
+    ['my-writ-password-9', /the product/],
+  ])('does not hold %j', async (password, problem) => {
+    expect(await passwordProblem(password, other)).toMatch(problem);
+  });
+
+  it('is judged in a moment, however long it is', async () => {
+    const startedAt = performance.now();
+    expect(await passwordProblem('aB3$x9Qz'.repeat(128), owner)).toBeNull();
+    expect(await passwordProblem('password'.repeat(128), owner)).toMatch(/attackers try/);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });
 

@@ -101,6 +101,6 @@ export async function setUpCodes(service: PeopleService, person: Person): Promis
   const { secret } = offerTotp(person);
   const code = totpAt(secret, service.time.nowMs);
   const result = await confirmTotp(service, person, { secret, code });
-  if (result !== 'set-up') throw new Error(result);
+  if (result.kind !== 'set-up') throw new Error(result.kind);
   return secret;
 }

@@ -162,7 +162,7 @@ describe('a new password', () => {
     const { directory, admin } = service;
     await changePassword(service, admin.person, 'another horse battery');
     // Both have seen the person as they were.
-    const { secret } = await startSession(service, admin.person, ann.address);
+    const { secret } = await startSession(service, admin.person, { address: ann.address, way: 'password' });
     const made = await createToken(directory, admin, { name: 'ci', roles: ['admin'], days: 1 });
     if (made.kind !== 'made') throw new Error(made.kind);
     expect(await whoseSession(service, secret)).toBeNull();
@@ -179,7 +179,7 @@ describe('a new password', () => {
     const code = totpAt(secret, service.time.nowMs);
     await changePassword(service, person, 'another horse battery');
     expect((await addPasskey(service, person, { response, name: 'phone' })).kind).toBe('wrong');
-    expect(await confirmTotp(service, person, { secret, code })).toBe('conflict');
+    expect(await confirmTotp(service, person, { secret, code })).toEqual({ kind: 'conflict' });
     expect((await changePassword(service, person, 'a third horse battery')).kind).toBe('conflict');
     expect(await directory.passkeys.list({ parent: person.id, countMax: 9 })).toEqual([]);
     expect((await directory.people.find(person.id))?.value.totp).toBeNull();
@@ -202,6 +202,7 @@ describe('a step-up', () => {
         purpose: 'step up',
         address: ann.address,
         session: null,
+        takesRecoveryCode: false,
       });
     expect(await again()).toMatchObject({ kind: 'right', factorSinceMs: null });
     const secret = await setUpCodes(service, person);

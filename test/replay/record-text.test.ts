@@ -1,8 +1,8 @@
-// LAW: a record without its trace is what the whole record says but for it, whatever payloads and traces hold.
+// LAW: what is read of a record is what the whole record says, whatever payloads and traces hold.
 
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { parseWithoutTrace } from '../../src/service/replay/record-text.ts';
+import { RecordTexts } from '../../src/service/replay/record-text.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -33,19 +33,57 @@ const nested = fc.letrec<{ readonly value: unknown }>((tie) => ({
   ),
 })).value;
 
-test('law: nothing but the trace is left out', () => {
+const names = ['payload', 'request', 'decision', 'agent', 'meters', 'satisfied', 'policySet'] as const;
+
+function partsOf(record: object): object {
+  return Object.fromEntries(names.map((name) => [name, (record as Record<string, unknown>)[name]]));
+}
+
+test('law: each member is what the whole record says, whatever was read before', () => {
+  const texts = new RecordTexts();
   fc.assert(
-    fc.property(nested, nested, nested, fc.boolean(), (payload, seen, resolved, hasTrace) => {
-      const own = { payload, request: {}, isSigned: false };
-      const traced = hasTrace ? { ...trace, values: [[seen], 'absent'] } : [];
-      const rest = { resolved, decision, agent: { id: 'a' }, meters: {} };
-      const text = JSON.stringify({ ...own, trace: traced, ...rest });
-      const { trace: _, ...expected } = JSON.parse(text);
-      const { trace: __, ...read } = parseWithoutTrace(text) as { readonly trace?: unknown };
-      // The trace is not cut out alone where texts follow that rules saw otherwise.
-      const { resolved: ___, ...without } = expected;
-      expect('resolved' in read ? expected : without).toEqual(read);
-    }),
-    { numRuns: 20_000 },
+    fc.property(
+      fc.record({ payload: nested, seen: nested, between: nested, last: nested }),
+      fc.record({ request: nested, agent: nested, meters: nested, policySet: nested }),
+      fc.shuffledSubarray(['request', 'decision', 'agent', 'meters', 'satisfied', 'policySet', 'engine'], {
+        minLength: 5,
+      }),
+      fc.boolean(),
+      ({ payload, seen, between, last }, some, order, isOrdinary) => {
+        const own = { payload, request: some.request, key: between, isSigned: false };
+        const traced = { ...trace, values: [[seen], 'absent'] };
+        const { agent, meters, policySet } = some;
+        const rest = { evaluation: between, decision, agent, meters, satisfied: {}, policySet, engine: last };
+        const record: Record<string, unknown> = { ...own, trace: traced, ...rest };
+        const shuffled = Object.fromEntries(order.map((name) => [name, record[name]]));
+        const text = JSON.stringify(isOrdinary ? record : { payload, ...shuffled });
+        expect(partsOf(texts.read(text) as object)).toEqual(partsOf(JSON.parse(text)));
+      },
+    ),
+    { numRuns: 4_000 },
   );
 });
+
+test('what is no JSON is a SyntaxError, wherever it is cut', () => {
+  const record = { payload: {}, request: {}, key: {}, trace, decision, agent: {}, meters: {} };
+  const text = JSON.stringify({ ...record, satisfied: {}, policySet: {}, engine: {} });
+  const texts = new RecordTexts();
+  expect(texts.read(text)).toMatchObject({ decision, payload: {} });
+  const skipped = [text.indexOf('"key":') + 6, text.indexOf('"decision":') - 1];
+  for (let length = 0; length < text.length; length += 1) {
+    const broken = text.slice(0, length) + text.slice(length + 1);
+    const isJson = isJsonText(broken);
+    if (!isJson && (length < skipped[0]! || length > skipped[1]!))
+      expect(() => texts.read(broken), broken).toThrow(SyntaxError);
+    expect(() => texts.read(text.slice(0, length))).toThrow(SyntaxError);
+  }
+});
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

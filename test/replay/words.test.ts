@@ -1,15 +1,19 @@
 // What replay makes of people's words, of meters and of findings: logs written by hand, and the answer known beforehand.
 
 import { expect, test } from 'vitest';
+import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 import type { LogEntry, LoggedEvent, LoggedRequest } from '../../src/reasoning/replay/log.ts';
 import { createReplay, type ReplayReading, readingFor } from '../../src/reasoning/replay/replay.ts';
-import type { ReplayFinding } from '../../src/reasoning/replay/tally.ts';
+import type { DecisionMatrix, ReplayFinding } from '../../src/reasoning/replay/tally.ts';
 import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
+import { replayFindings } from '../../src/service/replay/file-findings.ts';
 import { serviceRules } from '../../src/service/replay/service-rules.ts';
 import { compiledOf } from './tried.ts';
 
 const startMs = Date.UTC(2026, 2, 2);
 const minuteMs = 60_000;
+
+const digest = { secret: `hmac-sha256:${'0'.repeat(64)}` };
 
 const approvers = `
   action pay.send { amount: number }
@@ -184,7 +188,6 @@ test('requests of another shape, or of no action, are refused and named; secrets
   expect(Object.fromEntries(tryOn(log, other).otherShape)).toEqual({ 'pay.send': 1 });
   const renamed = before.replaceAll('pay.send', 'pay.out');
   expect(Object.fromEntries(tryOn(log, renamed).undeclared)).toEqual({ 'pay.send': 2 });
-  const digest = { secret: `hmac-sha256:${'0'.repeat(64)}` };
   const hidden: LoggedRequest = {
     ...log[0]!,
     facts: { ...log[0]!.facts, payload: { amount: digest } },
@@ -193,3 +196,55 @@ test('requests of another shape, or of no action, are refused and named; secrets
   const { withheld, requests, matrix } = tryOn([hidden, log[1]!], before);
   expect([withheld, requests, matrix.ALLOW.ALLOW]).toEqual([1, 2, 1]);
 });
+
+/** Requests with a card, of which records have the digest. */
+function withCards(text: string, shape: string, amounts: readonly number[]): readonly LoggedRequest[] {
+  const plain = text.replace(`, ${shape}`, '');
+  return amounts.map((amount, at) => {
+    const one = asked(plain, `r${at}`, at, amount);
+    return { ...one, facts: { ...one.facts, payload: { amount, card: digest } }, holdsDigests: true };
+  });
+}
+
+test('digests stand for secrets, and findings count requests that hold them', () => {
+  const old = before.replace('amount: number', 'amount: number, card: secret string 1..20');
+  const now = old.replace('payload.amount > 10', 'payload.amount > 30');
+  const log = withCards(old, 'card: secret string 1..20', [5, 20, 40, 25]);
+  const sides = { before: compiledOf(old), after: compiledOf(now) };
+  const diff = diffPolicies(sides.before.set, sides.after.set);
+  const { findings, changes, withoutFinding, unfiled } = tryOn(log, now, {
+    findings: replayFindings({ diff, sides }),
+  });
+  expect(changes.outcome).toBe(2);
+  expect(findings.map(({ requests }) => requests)).toEqual([2]);
+  expect([withoutFinding, unfiled]).toEqual([0, 0]);
+});
+
+test('where rules would read a digest, a request is neither decided, nor filed, nor unchanged', () => {
+  const secret = 'card: secret string 1..20';
+  const old = before.replace('amount: number', `amount: number, ${secret}`);
+  const log = withCards(old, secret, [5, 20]);
+  // The digest has the very form of what these policies declare.
+  const record = old
+    .replace(secret, 'card: { secret: string }')
+    .replace('payload.amount > 10', 'payload.card.secret starts with "hmac" and payload.amount > 30');
+  const tried = tryOn(log, record);
+  expect([tried.requests, tried.withheld]).toEqual([2, 2]);
+  expect(tried.changes).toEqual({ outcome: 0, asked: 0, rule: 0 });
+  expect(outcomesIn(tried.matrix)).toBe(0);
+  // Here the policies that decide do not read it, and those of before did.
+  const now = old.replace('payload.amount > 10', 'payload.amount > 30');
+  const sides = { before: compiledOf(record), after: compiledOf(now) };
+  const diff = diffPolicies(sides.before.set, sides.after.set);
+  const { findings, unfiled, withoutFinding, withheld } = tryOn(log, now, {
+    findings: replayFindings({ diff, sides }),
+  });
+  expect(findings.map(({ requests }) => requests).every((count) => count === 0)).toBe(true);
+  expect([unfiled, withoutFinding, withheld]).toEqual([1, 0, 0]);
+});
+
+function outcomesIn(matrix: DecisionMatrix): number {
+  return Object.values(matrix)
+    .flatMap((row) => Object.values(row))
+    .reduce((sum, count) => sum + count, 0);
+}

@@ -117,6 +117,20 @@ export function describeDocuments(name: string, createPlace: () => Promise<Place
       expect(await ids({ parent: 'z', after: null, countMax: 10 })).toEqual([]);
     });
 
+    test('count as changed here before a change can be seen and again after it, kind by kind', async () => {
+      const counts = () => [store.documents.changesHere('person'), store.documents.changesHere('token')];
+      const before = counts();
+      const writing = store.documents.write([put('p1', { endsAtMs: 5 }), put('p2')], null);
+      const [during = 0] = counts();
+      await writing;
+      const [after = 0, ofTokens] = counts();
+      expect(during).toBeGreaterThan(before[0] ?? 0);
+      expect(after).toBeGreaterThan(during);
+      expect(ofTokens).toBe(before[1]);
+      await store.documents.removeEnded('person', 10, 1);
+      expect(store.documents.changesHere('person')).toBeGreaterThan(after);
+    });
+
     test('that have ended are removed, a few at a time', async () => {
       for (const [id, endsAtMs] of [
         ['a', 10],

@@ -8,6 +8,8 @@ import {
   type RequestStanding,
 } from '../../typescript/client.ts';
 import type { JsonObject } from '../protocol/messages.ts';
+import { fetchOnKeptConnections } from './kept-connections.ts';
+import { createOutcomes } from './outcomes.ts';
 
 /** How an agent proves who it is. */
 export interface Credential {
@@ -41,7 +43,6 @@ export interface ServiceOptions {
   readonly session: string;
   /** The audience of receipts; null where grants come without. */
   readonly receiptsFor: string | null;
-  readonly fetch?: typeof fetch;
 }
 
 export function createServiceAuthority(options: ServiceOptions): Authority {
@@ -51,12 +52,13 @@ export function createServiceAuthority(options: ServiceOptions): Authority {
     ...credential,
     session,
     receipts: receiptsFor ?? false,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: fetchOnKeptConnections,
   });
+  const report = createOutcomes(service);
   return {
     decide: (action, payload, { waitMs, signal }) =>
       service.authorize(action, payload, { wait: waitMs, signal }),
-    report: service.report,
+    report: (requestId, isExecuted) => report({ requestId, isExecuted }),
     withdraw: service.withdraw,
     look: service.look,
     possible: service.actions,

@@ -9,6 +9,7 @@ import { usePlace } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
+import { DemoBanner } from './demo.tsx';
 import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
 import type { Page } from './page.ts';
 import './layout.css';
@@ -61,6 +62,7 @@ export function Layout({ pages, children }: LayoutProps) {
         </div>
       </nav>
       <main id="content" class="content" tabIndex={-1} inert={isMenuOpen}>
+        <DemoBanner />
         <Unreachable />
         <StoppedBanner switches={switches} />
         <StalePolicies since={staleSince} />

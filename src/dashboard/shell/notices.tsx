@@ -16,7 +16,11 @@ const words: Readonly<Record<NoticeItem['what'], string>> = {
   'codes-set-up': 'One-time codes were set up for your account',
   'codes-removed': 'One-time codes were removed from your account',
   'factors-reset': 'An admin has reset your one-time codes and passkeys',
+  'recovery-codes-made': 'New recovery codes were created for your account',
+  'recovery-code-used': 'A recovery code of your account was used',
   'password-changed': 'Your password was changed',
+  'reset-link-made': 'An admin created a link to set your password anew',
+  'password-reset': 'Your password was set anew by a link from an admin',
   'token-made': 'A personal token was made for your account',
 };
 

@@ -7,15 +7,16 @@ import { ApiProblem } from '../api/problem.ts';
 import { type Session, useSession } from '../api/session.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
-import { codeDigits } from '../parts/form/password-and-code.tsx';
+import { CodeField, codeDigits, focusOnce } from '../parts/form/password-and-code.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
+import { demoAccount } from './demo.tsx';
 
 /** `email` is known where a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {
   const { take } = useSession();
-  const [email, setEmail] = useState(known);
-  const [password, setPassword] = useState('');
+  const [email, setEmail] = useState(known === '' ? (demoAccount?.email ?? '') : known);
+  const [password, setPassword] = useState(demoAccount?.password ?? '');
   const [code, setCode] = useState('');
   const [isCodeAsked, setCodeAsked] = useState(false);
   const { isBusy, problem, run } = useSending();
@@ -58,6 +59,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
           type="email"
           autoComplete="username webauthn"
           required
+          ref={known === '' ? focusOnce : null}
           value={email}
           onInput={({ currentTarget }) => setEmail(currentTarget.value)}
         />
@@ -72,18 +74,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
           onInput={({ currentTarget }) => setPassword(currentTarget.value)}
         />
       </Field>
-      {isCodeAsked && (
-        <Field label="One-time code" help="The six digits that your authenticator shows now.">
-          <input
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-            ref={focusOnce}
-            value={code}
-            onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          />
-        </Field>
-      )}
+      {isCodeAsked && <CodeField takesRecoveryCode isFocused code={code} onCode={setCode} />}
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
           Sign in
@@ -94,9 +85,4 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
       </div>
     </form>
   );
-}
-
-/** The code is asked for by the reply to a press: what comes next is typing it. */
-function focusOnce(input: HTMLInputElement | null): void {
-  if (input?.value === '') input.focus();
 }

@@ -164,14 +164,15 @@ function significantSpan(digits: string): [number, number] {
 /** A normalised value for a coefficient of any length, or null when 34 digits or the range do not hold it. */
 export function bounded(coefficient: bigint, exponent: number): Decimal | null {
   const d = normalise(coefficient, exponent);
-  return digitCount(d.coefficient) > digitsMax ? null : withinRange(d.coefficient, d.exponent);
+  return magnitude(d.coefficient) >= powersOfTen[digitsMax]! ? null : withinRange(d.coefficient, d.exponent);
 }
 
 function withinRange(coefficient: bigint, exponent: number): Decimal | null {
   if (coefficient === 0n) return zero;
   if (!(exponent >= lastPowerMin)) return null;
   const d = { coefficient, exponent };
-  return leadingPower(d) <= leadingPowerMax ? d : null;
+  // So far from the end no digits have to be counted.
+  return exponent < leadingPowerMax / 2 || leadingPower(d) <= leadingPowerMax ? d : null;
 }
 
 function normalise(coefficient: bigint, exponent: number): Decimal {

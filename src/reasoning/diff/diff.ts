@@ -5,7 +5,6 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import type { Facts } from '../../language/model/request.ts';
 import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { isCompleteCoarsely } from './coarse-proof.ts';
@@ -16,9 +15,9 @@ import {
   type ReadKind,
   readsChanged,
 } from './declarations.ts';
-import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
+import { type AskedRequest, type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
-import { type BothSides, type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
+import { type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
 import {
   type DiffLimit,
@@ -192,6 +191,6 @@ function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
   return [...groups.values()].map((group) => ({
     ...group[0]!,
     actions: group.flatMap(({ actions }) => actions).toSorted(),
-    isMetBy: (asked: BothSides<Facts>) => group.some((one) => one.isMetBy(asked)),
+    isMetBy: (asked: AskedRequest) => group.some((one) => one.isMetBy(asked)),
   }));
 }

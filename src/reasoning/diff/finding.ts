@@ -4,12 +4,14 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
+import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
+import { memo } from '../../language/value/memo.ts';
 import type { CauseChange } from './causes.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Region, RegionKind, SidedDecision } from './regions.ts';
@@ -25,7 +27,12 @@ export interface DiffFinding extends RegionKind {
   /** Conditions that were guessed, where there is no example. */
   readonly guessed: readonly Span[];
   /** Whether a request of one of the actions is one of these. */
-  readonly isMetBy: (asked: BothSides<Facts>) => boolean;
+  readonly isMetBy: (asked: AskedRequest) => boolean;
+}
+
+export interface AskedRequest extends BothSides<Facts> {
+  /** In its payload digests stand for secrets, which are of the declared shape then. */
+  readonly holdsDigests?: boolean;
 }
 
 export interface FindingCause {
@@ -56,15 +63,33 @@ export interface FindingTerm {
 
 /** Whether two decisions about one request are of the region, and the conditions come out as they do in it. */
 export function isOfRegion(
-  joint: JointSet,
+  ofValues: JointSet,
   { region, terms }: { readonly region: Region; readonly terms: readonly FindingTerm[] },
-  asked: BothSides<Facts>,
+  asked: AskedRequest,
 ): boolean {
+  const joint = asked.holdsDigests === true ? ofDigests(ofValues) : ofValues;
   const decided = decidedOnce(joint, asked);
   if (!region.isMetBy(decided)) return false;
   // What lies outside of the declared shape has no truth.
   const isJudged = sides.every((side) => decided[side].decision.by !== 'undeclared_action');
   return !isJudged || terms.every((term) => term.truths.includes(truthOf(joint, term, { asked, decided })));
+}
+
+const opened = new WeakMap<JointSet, JointSet>();
+
+/** The same rules of payloads in which a digest stands for each secret. */
+function ofDigests(joint: JointSet): JointSet {
+  return memo(opened, joint, ({ original, ...rest }) => ({
+    ...rest,
+    original: { before: withDigests(original.before), after: withDigests(original.after) },
+  }));
+}
+
+function withDigests(set: PolicySet): PolicySet {
+  const actions = [...set.actions].map(
+    ([key, action]) => [key, { ...action, shape: withoutSecretTypes(action.shape) }] as const,
+  );
+  return { ...set, actions: new Map(actions) };
 }
 
 const lastDecided = new WeakMap<JointSet, Asked>();

@@ -78,6 +78,8 @@ export interface ReportedLog {
   readonly until: string | null;
   /** Requests that change without a finding. */
   readonly without_finding: number;
+  /** Of these it cannot be told which finding they meet: digests stand for what the sets read. */
+  readonly unfiled: number;
   /** Of these it cannot be told: secrets that the payload check reads are not in the records. */
   readonly withheld: number;
   /** By fact that a rule reads, how many requests lack it. */
@@ -164,12 +166,20 @@ export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffR
   };
 }
 
-function reportedLog({ requests, period, withoutFinding, withheld, unknownFacts }: Tallied): ReportedLog {
+function reportedLog({
+  requests,
+  period,
+  withoutFinding,
+  unfiled,
+  withheld,
+  unknownFacts,
+}: Tallied): ReportedLog {
   return {
     requests,
     from: period === null ? null : new Date(period.fromMs).toISOString(),
     until: period === null ? null : new Date(period.untilMs).toISOString(),
     without_finding: withoutFinding,
+    unfiled,
     withheld,
     unknown_facts: unknownFacts,
   };

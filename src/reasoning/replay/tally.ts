@@ -1,5 +1,6 @@
 // What replay counts: decisions before and now, what is asked of people, what could not be told, examples, and under
-// which finding each change is filed. INVARIANT: every request is in one cell of the matrix, or withheld.
+// which finding each change is filed. INVARIANT: every request is in one cell of the matrix, or withheld; a changed one is
+// under a finding, without one, or unfiled.
 
 import { type Decision, type Outcome, outcomes } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -15,7 +16,8 @@ export interface ReplayFinding {
   readonly id: string;
   /** Of how long decisions hold: requests meet it that do not count as changed. */
   readonly isOfTime: boolean;
-  readonly matches: (asked: AskedOfFinding) => boolean;
+  /** Null: it cannot be told, as digests stand for what the two sets read. */
+  readonly matches: (asked: AskedOfFinding) => boolean | null;
 }
 
 export interface AskedOfFinding {
@@ -25,6 +27,7 @@ export interface AskedOfFinding {
   readonly after: Facts;
   /** The digest of the policies that decided the request. */
   readonly policies: string | null;
+  readonly holdsDigests: boolean;
 }
 
 /** The requests under one finding, and how many agents sent them. */
@@ -68,6 +71,8 @@ export interface Tallied {
   readonly findings: readonly FiledRequests[];
   /** Requests with another decision, or for which others are asked, that meet no finding. */
   readonly withoutFinding: number;
+  /** Requests of which it cannot be told whether they meet a finding: digests stand for what the sets read. */
+  readonly unfiled: number;
   readonly examples: readonly ReplayExample[];
 }
 
@@ -96,6 +101,7 @@ export class Tally {
   #requests = 0;
   #withheld = 0;
   #withoutFinding = 0;
+  #unfiled = 0;
   #fromMs = Number.POSITIVE_INFINITY;
   #untilMs = Number.NEGATIVE_INFINITY;
 
@@ -141,6 +147,7 @@ export class Tally {
         return { id, requests: filed?.requests ?? 0, agents: filed?.agents.size ?? 0 };
       }),
       withoutFinding: this.#withoutFinding,
+      unfiled: this.#unfiled,
       examples: this.#examples.all(),
     };
   }
@@ -155,7 +162,13 @@ export class Tally {
     const finding =
       findings.length === 0
         ? null
-        : this.#file(findings, { before: logged.facts, after: facts, policies: logged.policies });
+        : this.#file(findings, {
+            before: logged.facts,
+            after: facts,
+            policies: logged.policies,
+            holdsDigests: logged.holdsDigests,
+          });
+    if (finding === 'unfiled') this.#unfiled += 1;
     if (change === null) return;
     this.#changes[change] += 1;
     if (change === 'rule') return;
@@ -168,16 +181,22 @@ export class Tally {
       action,
       before: { outcome: logged.decision.outcome, by: logged.decision.by },
       now: { outcome: decision.outcome, by: decision.by },
-      finding,
+      finding: finding === 'unfiled' ? null : finding,
     };
     this.#examples.offer(example);
     const asked = { before: new Map(askedWords(logged.decision)), now: new Map(askedWords(decision)) };
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
   }
 
-  /** Under the first that the request meets. */
-  #file(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | null {
-    const id = findings.find(({ matches }) => matches(asked))?.id ?? null;
+  /** Under the first that the request meets, unless one before it cannot be told. */
+  #file(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | 'unfiled' | null {
+    let id: string | null = null;
+    for (const finding of findings) {
+      const isMet = finding.matches(asked);
+      if (isMet === null) return 'unfiled';
+      if (isMet) id = finding.id;
+      if (isMet) break;
+    }
     if (id === null) return null;
     const { agent } = asked.after;
     const filed = this.#filed.get(id) ?? { requests: 0, agents: new Set() };
@@ -191,7 +210,8 @@ export class Tally {
 /** What a reader of the result has to hear of; null where nothing changes. */
 function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | null {
   if (before.outcome !== now.outcome) return 'outcome';
-  if (askedText(before) !== askedText(now)) return 'asked';
+  const isNobodyAsked = before.requires === null && now.requires === null;
+  if (!isNobodyAsked && askedText(before) !== askedText(now)) return 'asked';
   return before.by === now.by ? null : 'rule';
 }
 

@@ -1,9 +1,10 @@
-// Whether a recorded request cannot be decided again, because what its payload check would read was withheld from the
-// record.
+// Whether a recorded request cannot be decided again, because what its payload check or its rules would read was withheld
+// from the record.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
+import type { Shape, Slot } from '../../language/model/type.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import type { LoggedRequest } from './log.ts';
@@ -13,13 +14,27 @@ export function isWithheld(candidate: ReplayCandidate, logged: LoggedRequest, de
   if (!logged.holdsDigests) return false;
   // It was refused for its shape then, and what was wrong with it may be what is withheld.
   if (logged.decision.by === 'invalid_payload') return true;
-  if (decision.by !== 'invalid_payload') return false;
   const { action, payload } = logged.facts;
   const shape = candidate.shapeOf(action);
   if (shape === null) return false;
+  if (decision.by !== 'invalid_payload') return hidesValues(shape, payload);
   return checkPayload(withoutSecretTypes(shape), payload).some(({ pointer }) =>
     digestStandsAt(payload, pointer),
   );
+}
+
+/** Whether a digest stands where rules may read the value: where the shape has neither a secret nor a value of any type. */
+export function hidesValues({ fields }: Pick<Shape, 'fields'>, payload: JsonObject): boolean {
+  return fields.some(
+    (field) => Object.hasOwn(payload, field.name) && isHidden(field, payload[field.name] as Json),
+  );
+}
+
+function isHidden({ isSecret, type }: Slot, value: Json): boolean {
+  if (isSecret || type.kind === 'any') return false;
+  if (isDigest(value)) return true;
+  if (type.kind === 'record' && isObject(value)) return hidesValues(type.shape, value);
+  return type.kind === 'list' && Array.isArray(value) && value.some((one) => isHidden(type.element, one));
 }
 
 function digestStandsAt(payload: JsonObject, pointer: string): boolean {
@@ -33,7 +48,11 @@ function digestStandsAt(payload: JsonObject, pointer: string): boolean {
 }
 
 function isDigest(value: Json | undefined): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { secret } = value as JsonObject;
+  if (!isObject(value)) return false;
+  const { secret } = value;
   return typeof secret === 'string' && secret.startsWith('hmac-sha256:');
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

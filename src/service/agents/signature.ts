@@ -106,13 +106,15 @@ function verifyRecommended({ input, isHmac, nonces, match }: Recommended): Signa
   const head = `v1:${time}:${nonce}:POST:${input.path}:`;
   if (!isHmac(digest, { head, body: input.body })) return mismatch;
   // Remembered only now: a sender without the secret cannot use up nonces, nor the room for them.
-  switch (nonces.use(nameOf(input.agent.id, nonce), input.nowMs)) {
+  switch (nonces.use(nameOf(input.agent.id, nonce), Number(time) * 1000, input.nowMs)) {
     case 'fresh':
       return 'valid';
     case 'used':
       return { invalid: 'the nonce has been used' };
     case 'no-room':
       return { invalid: 'too many signed requests' };
+    case 'forgotten':
+      return { invalid: 'the signature is from before the records were restored' };
     case 'not-ready':
       return { invalid: 'the nonce cannot be checked yet: send the request again' };
   }
@@ -121,7 +123,7 @@ function verifyRecommended({ input, isHmac, nonces, match }: Recommended): Signa
 interface NonceCache {
   /** Whether a signature of this time is too far from now, by the latest time that was heard of. */
   isStale(timeMs: number, nowMs: number): boolean;
-  use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room' | 'not-ready';
+  use(nonce: string, timeMs: number, nowMs: number): 'fresh' | 'used' | 'no-room' | 'forgotten' | 'not-ready';
 }
 
 /** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
@@ -136,6 +138,8 @@ function createNonceCache(noncesMax: number, store: NonceStore | undefined): Non
       keptUntil.delete(nonce);
     }
   };
+  /** Of signatures of an earlier time, as far as their clocks may be ahead, it is not known which were used. */
+  let validFromMs = -Infinity;
   const read = async () => {
     if (state !== 'unread' || store === undefined) return;
     state = 'reading';
@@ -144,6 +148,7 @@ function createNonceCache(noncesMax: number, store: NonceStore | undefined): Non
         keptUntil.set(nonce, keptUntilMs);
         latestMs = Math.max(latestMs, usedAtMs);
       }
+      validFromMs = ((await store.validFromMs()) ?? -Infinity) + skewSecondsMax * 1000;
       state = 'ready';
     } catch {
       // The next signature tries again; until then none is valid.
@@ -153,11 +158,12 @@ function createNonceCache(noncesMax: number, store: NonceStore | undefined): Non
   void read();
   return {
     isStale: (timeMs, nowMs) => Math.abs(Math.max(latestMs, nowMs) - timeMs) > skewSecondsMax * 1000,
-    use(nonce, givenMs) {
+    use(nonce, timeMs, givenMs) {
       if (state !== 'ready') {
         void read();
         return 'not-ready';
       }
+      if (timeMs < validFromMs) return 'forgotten';
       const nowMs = Math.max(latestMs, givenMs);
       latestMs = nowMs;
       forgetOld(nowMs);

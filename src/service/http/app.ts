@@ -22,14 +22,16 @@ import type { ReplaysOptions } from '../replay/replays.ts';
 import type { Metering } from '../requests/metering/metering.ts';
 import { createBodyDigest } from '../requests/record/body-digest.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
+import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { Store } from '../store/contract/store.ts';
+import { aboutSelf } from './about-self.ts';
 import type { RateLimit } from './calls/rate-limit.ts';
 import type { ChangeFeedTiming } from './changes/change-feed.ts';
 import type { SmtpOptions } from './changes/outgoing.ts';
 import { type WatchedStore, watchStore } from './changes/watched-store.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
-import { dashboardRoutes } from './routes/dashboard.ts';
+import { type DemoAccount, dashboardRoutes } from './routes/dashboard.ts';
 import { describedRoutes } from './routes/described.ts';
 import { healthRoutes } from './routes/health.ts';
 import { addManagementRoutes, type ManagementDeps } from './routes/management.ts';
@@ -75,10 +77,14 @@ export interface AppDeps {
   readonly areWebhooksPrivate?: boolean;
   /** Sends no e-mail unless said otherwise. */
   readonly smtp?: SmtpOptions | null;
+  /** What this process says of itself to the others that serve. */
+  readonly self?: ReplicaAbout;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
   /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
   readonly newFactorMs?: number;
+  /** The account that the sign-in page offers; only a demo has one. */
+  readonly demo?: DemoAccount | null;
   /** Whether grants have receipts; true unless said otherwise. */
   readonly areReceiptsOn?: boolean;
   /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
@@ -178,7 +184,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, shutdown, policies: deps.policies });
   app.register(metricsRoute, { metrics });
-  app.register(dashboardRoutes);
+  app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(openApiRoute, { routes });
 }
 
@@ -189,6 +195,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
   return {
     ...parts,
     clock,
+    self: deps.self ?? aboutSelf(clock()),
     keyedDigest: createBodyDigest(store.masterKey),
     origin: new URL(publicUrl).origin,
     signInDeps: {

@@ -17,7 +17,9 @@ import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { tampered } from '../store/contract/store-error.ts';
 import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
+import { aboutSelf } from './about-self.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
+import type { DemoAccount } from './routes/dashboard.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -28,12 +30,26 @@ export interface ServeOptions extends Partial<ConfigSources> {
   readonly print?: (text: string) => void;
   /** Takes the log, a line of JSON at a time; standard error by default. */
   readonly logStream?: { write(line: string): void };
+  /** Closed with the service, after all that it opens itself. */
+  readonly closings?: readonly Closing[];
+  /** The machine's clock; `Date.now` by default. */
+  readonly wall?: Clock;
+  /** How often waits that are over are looked for, in milliseconds. */
+  readonly expiryEveryMs?: number;
+  /** The account that the sign-in page of a demo offers; null by default, where the service is no demo. */
+  readonly demo?: DemoAccount | null;
 }
 
 export interface RunningServer {
   /** Where it listens, without a path. */
   readonly url: string;
   readonly config: Config;
+  /** Of the agent that this start has registered; null where there were agents already. */
+  readonly firstKey: string | null;
+  /** Of the first admin, where this start has made it; null else. */
+  readonly setUpUrl: string | null;
+  /** Has that closed before the service stops. */
+  readonly onStop: (closing: Closing) => void;
   /** Accepts no more, finishes what is under way, flushes and closes. Calling it again waits for the same end. */
   stop(): Promise<void>;
 }
@@ -51,7 +67,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   });
   if (!loaded.ok)
     throw new StartError(loaded.problems.map((line) => `writ: ${line}`).join('\n'), { exitCode: 2 });
-  const opened: Closing[] = [];
+  const opened: Closing[] = [...(options.closings ?? [])];
   try {
     return await start(loaded.config, options, opened);
   } catch (error) {
@@ -63,7 +79,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 /** A start waits no longer for the past of meters. */
 const meterFillWaitMs = 2_000;
 
-type Closing = () => Promise<unknown>;
+export type Closing = () => Promise<unknown>;
 
 /** The latest first: the server before the store that it writes to. One that fails does not keep the others open. */
 async function closeAll(opened: readonly Closing[]): Promise<void> {
@@ -82,7 +98,9 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   opened.push(() => store.close());
   await checkState(store, shownPlace(place));
   await store.serve();
-  const clock = await startClock(config, store, log);
+  const clock = await startClock(config, { store, log, wall: options.wall ?? Date.now });
+  const self = aboutSelf(clock());
+  await store.replicas?.introduce(self);
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
   const endpoint = config.otelEndpoint;
@@ -107,6 +125,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
   const app = createApp({
     ...configuredDeps(config),
+    self,
     metering,
     publicUrl,
     store,
@@ -114,6 +133,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     sandboxTokenDigest: sandbox.digest,
     clock,
     tracing,
+    demo: options.demo ?? null,
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
   opened.push(() => app.close());
@@ -121,6 +141,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const expiry = startExpiry({
     requests: store.requests,
     clock,
+    everyMs: options.expiryEveryMs,
     onEnd: (requestId) => metering.settle(requestId, null),
     onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
   });
@@ -138,6 +159,10 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const url = urlOf(config.host, port);
   // Before the welcome: whoever reads it may send a signal.
   const stop = superviseSignals(policies, opened, app.log);
+  const made = {
+    firstKey: await firstKey(store),
+    setUpUrl: await setUpUrl(store, clock, config.publicUrl ?? publicUrlOf(config.host, port)),
+  };
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(
     welcome({
@@ -146,11 +171,10 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
       policies: policies.state(),
       newSandboxToken: sandbox.made,
       actionKeys: policies.current().about().actions,
-      firstKey: await firstKey(store),
-      setUpUrl: await setUpUrl(store, clock, config.publicUrl ?? publicUrlOf(config.host, port)),
+      ...made,
     }),
   );
-  return { url, config, stop };
+  return { url, config, ...made, onStop: (closing) => void opened.push(closing), stop };
 }
 
 /** Begins to compile the policies; a start that fails meanwhile ends it. */
@@ -219,12 +243,19 @@ async function checkState(store: Store, shown: string): Promise<void> {
   if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${shown}\`: ${first.message}`);
 }
 
+interface ClockSources {
+  readonly store: Store;
+  readonly log: PolicyLog;
+  readonly wall: Clock;
+}
+
 /** Grants of before must not live again: the service goes on from its newest record, or does not start. */
-async function startClock({ clockBehind }: Config, store: Store, log: PolicyLog): Promise<Clock> {
+async function startClock({ clockBehind }: Config, { store, log, wall }: ClockSources): Promise<Clock> {
   const newestMs = await store.chain.latestAtMs();
-  const fault = clockFault(Date.now(), newestMs);
+  const fault = clockFault(wall(), newestMs);
   if (fault !== null && clockBehind === 'refuse') throw new StartError(`writ: ${fault}`);
   return createClock({
+    wall,
     floorMs: fault === null ? newestMs : null,
     onSetBack: (aheadMs) =>
       log.warn({ ahead_ms: Math.round(aheadMs) }, "the machine's clock was set back; the service's goes on"),

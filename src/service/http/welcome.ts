@@ -60,12 +60,26 @@ function keyLines({ url, firstKey, actionKeys }: Welcome): readonly string[] {
     '',
     'Ask for a decision:',
     '',
-    `  curl -sS ${url}/v1/authorize \\`,
-    `    -H 'Content-Type: application/json' \\`,
-    `    -H 'X-Agent-API-Key: ${firstKey}' \\`,
-    `    -d '${sampleBody(actionKeys)}'`,
+    ...askLines({ url, key: firstKey, actionKeys }),
     '',
     `Another agent and its key: ${keyCommand}`,
+  ];
+}
+
+interface Asking {
+  readonly url: string;
+  readonly key: string;
+  /** Of the declared actions. */
+  readonly actionKeys: readonly string[];
+}
+
+/** A line to paste that asks for a decision, on several lines of text. */
+export function askLines({ url, key, actionKeys }: Asking): readonly string[] {
+  return [
+    `  curl -sS ${url}/v1/authorize \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -H 'X-Agent-API-Key: ${key}' \\`,
+    `    -d '${sampleBody(actionKeys)}'`,
   ];
 }
 

@@ -59,7 +59,8 @@ export async function setUpFirstAdmin(
   const link = await setUpLink(directory);
   const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
   if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
-  const problems = [...newcomerProblems({ email, name }), ...passwordProblems(password, [email, name])];
+  const ofPassword = await passwordProblems(password, { email, name });
+  const problems = [...newcomerProblems({ email, name }), ...ofPassword];
   if (problems.length > 0) return { kind: 'invalid', problems };
   // A fixed id: of two who use the link at once, one finds it taken.
   const person = await newPerson(directory, {
@@ -202,20 +203,36 @@ export async function withdrawInvitation(
   return { kind: result === 'changed' ? 'withdrawn' : 'unknown' };
 }
 
+export interface OpenInvitation {
+  readonly invitation: Invitation;
+  readonly inviter: Person;
+}
+
+/** The invitation of a link; null where there is none, it was used, withdrawn or is over. */
+export async function lookAtInvitation(
+  directory: Directory,
+  secret: string,
+): Promise<(OpenInvitation & { readonly version: number }) | null> {
+  const found = await directory.invitations.findByName(digestOf(secret));
+  if (found === null || !isOpen(found.value, directory.clock())) return null;
+  const inviter = await backerOf(directory, found.value);
+  return inviter === null ? null : { invitation: found.value, inviter, version: found.version };
+}
+
 /** Turns an invitation into a person. `no-invitation`: there is none, it was used, withdrawn or is over. */
 export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
 ): Promise<Joined | Invalid | WaitNeeded | { readonly kind: 'no-invitation' }> {
-  const found = await directory.invitations.findByName(digestOf(secret));
-  if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'no-invitation' };
-  if (!(await isBacked(directory, found.value))) return { kind: 'no-invitation' };
-  const { email, name, roles, groups } = found.value;
-  const problems = passwordProblems(password, [email, name]);
+  const found = await lookAtInvitation(directory, secret);
+  if (found === null) return { kind: 'no-invitation' };
+  const { email, name, roles, groups } = found.invitation;
+  const problems = await passwordProblems(password, { email, name });
   if (problems.length > 0) return { kind: 'invalid', problems };
   const person = await newPerson(directory, { id: randomUUID(), email, name, roles, groups, password });
   if (person === null) return busy;
-  const writes = [directory.invitations.remove(found.value, found.version), directory.people.put(person, 0)];
+  const { invitations, people } = directory;
+  const writes = [invitations.remove(found.invitation, found.version), people.put(person, 0)];
   const change = { who: recordName(person), what: 'invitation-accepted', subject: person.id, before: null };
   const result = await directory.change(writes, { ...change, after: shownPerson(person) });
   return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-invitation' };
@@ -346,14 +363,14 @@ function aboveActor({ roles }: Pick<Actor, 'roles'>, rolesAndGroups: RolesAndGro
   return rolesAndGroups.groups.length > 0 ? 'groups of approvers' : null;
 }
 
-/** Whether the sender of the invitation is still active, and may send it now. */
-async function isBacked(
+/** The sender of the invitation, where they are still active and may send it now; null else. */
+async function backerOf(
   { people }: Directory,
   { invitedBy, ...rolesAndGroups }: Invitation,
-): Promise<boolean> {
+): Promise<Person | null> {
   const inviter = (await people.find(invitedBy))?.value;
-  if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return false;
-  return aboveActor(inviter, rolesAndGroups) === null;
+  if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return null;
+  return aboveActor(inviter, rolesAndGroups) === null ? inviter : null;
 }
 
 function shownRoles({ roles, groups }: RolesAndGroups) {
@@ -396,7 +413,7 @@ export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[]
   ];
 }
 
-function passwordProblems(password: string, names: readonly string[]): FieldProblem[] {
-  const detail = passwordProblem(password, names);
+async function passwordProblems(password: string, owner: Newcomer): Promise<FieldProblem[]> {
+  const detail = await passwordProblem(password, owner);
   return detail === null ? [] : [{ field: 'password', detail }];
 }

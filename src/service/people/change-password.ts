@@ -22,7 +22,7 @@ export async function changePassword(
   person: Person,
   newPassword: string,
 ): Promise<PasswordChanged> {
-  const detail = passwordProblem(newPassword, [person.email, person.name]);
+  const detail = await passwordProblem(newPassword, person);
   if (detail !== null) return { kind: 'invalid', detail };
   const passwordHash = await hashPassword(newPassword);
   const found = await asProved(directory, person);

@@ -3,10 +3,11 @@
 
 import { deriveKey, seal } from '../agents/sealing.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
-import { asProved } from './directory.ts';
+import { asProved, type Directory } from './directory.ts';
 import { type NoticeKind, newNotice } from './notices.ts';
 import { passkeysMax } from './passkeys.ts';
 import { type Actor, type Person, recordName } from './person.ts';
+import { newRecoveryCodes } from './recovery-codes.ts';
 import { sessionEndings } from './sessions.ts';
 import { type SignInDeps, totpPurpose } from './sign-in.ts';
 import { acceptTotp, createTotpSecret, totpUri } from './totp.ts';
@@ -17,38 +18,44 @@ export function offerTotp(person: Person): { readonly secret: string; readonly u
   return { secret, uri: totpUri(secret, { issuer: 'Writ', account: person.email }) };
 }
 
-/** Sets codes up, by the first one. */
+export type CodesConfirmed =
+  /** The recovery codes are shown this once. */
+  | { readonly kind: 'set-up'; readonly recoveryCodes: readonly string[] }
+  | { readonly kind: 'wrong' | 'conflict' };
+
+/** Sets codes up, by the first one, with recovery codes beside them. */
 export async function confirmTotp(
   deps: SignInDeps,
   person: Person,
   { secret, code }: { readonly secret: string; readonly code: string },
-): Promise<'set-up' | 'wrong' | 'conflict'> {
+): Promise<CodesConfirmed> {
   const { directory, masterKey } = deps;
   const isSecret = /^[A-Z2-7]{32}$/.test(secret);
   const nowMs = directory.clock();
   const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : null;
-  if (step === null) return 'wrong';
+  if (step === null) return { kind: 'wrong' };
   const found = await asProved(directory, person);
-  if (found === null) return 'conflict';
   // Codes that are set up are removed first, by one of them.
-  if (found.value.totp !== null) return 'conflict';
+  if (found === null || found.value.totp !== null) return { kind: 'conflict' };
   const sealedSecret = seal(deriveKey(masterKey, totpPurpose), person.id, secret);
   const totp = { sealedSecret, lastStep: step, setUpAtMs: Math.trunc(nowMs) };
+  const { codes: recoveryCodes, put } = await newRecoveryCodes(deps, person.id);
   const result = await changeTotp(deps, {
     actor: { person, roles: person.roles },
     found,
     totp,
     what: 'codes-set-up',
-    more: [],
+    more: [put],
   });
-  return result ? 'set-up' : 'conflict';
+  return result ? { kind: 'set-up', recoveryCodes } : { kind: 'conflict' };
 }
 
 /** Gives one's own codes up. */
 export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'removed' | 'conflict'> {
   const found = await asProved(deps.directory, actor.person);
   if (found === null) return 'conflict';
-  const change = { actor, found, totp: null, what: 'codes-removed', more: [] } as const;
+  const more = await recoveryRemovals(deps.directory, actor.person.id);
+  const change = { actor, found, totp: null, what: 'codes-removed', more } as const;
   return (await changeTotp(deps, change)) ? 'removed' : 'conflict';
 }
 
@@ -61,13 +68,32 @@ export async function resetFactors(
   const { directory } = deps;
   const found = await directory.people.find(personId);
   if (found === null) return 'unknown';
-  const passkeys = await directory.passkeys.list({ parent: personId, countMax: passkeysMax });
   const more = [
-    ...passkeys.map(({ value, version }) => directory.passkeys.remove(value, version)),
+    ...(await factorRemovals(directory, personId)),
     ...(await sessionEndings(directory, personId)),
   ];
   const isDone = await changeTotp(deps, { actor, found, totp: null, what: 'factors-reset', more });
   return isDone ? 'removed' : 'conflict';
+}
+
+/** What removes passkeys and recovery codes; one-time codes are part of the person. */
+export async function factorRemovals(
+  directory: Directory,
+  personId: string,
+): Promise<readonly DocumentWrite[]> {
+  const passkeys = await directory.passkeys.list({ parent: personId, countMax: passkeysMax });
+  return [
+    ...passkeys.map(({ value, version }) => directory.passkeys.remove(value, version)),
+    ...(await recoveryRemovals(directory, personId)),
+  ];
+}
+
+async function recoveryRemovals(
+  { recoveryCodes }: Directory,
+  personId: string,
+): Promise<readonly DocumentWrite[]> {
+  const found = await recoveryCodes.find(personId);
+  return found === null ? [] : [recoveryCodes.remove(found.value, found.version)];
 }
 
 interface TotpChange {

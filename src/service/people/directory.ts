@@ -11,6 +11,8 @@ import {
   type Person,
   type PersonalToken,
   passwordDigestOf,
+  type RecoveryCodes,
+  type ResetLink,
   type Session,
 } from './person.ts';
 
@@ -22,6 +24,8 @@ export interface Directory {
   readonly notices: Collection<Notice>;
   readonly invitations: Collection<Invitation>;
   readonly applications: Collection<Application>;
+  readonly resetLinks: Collection<ResetLink>;
+  readonly recoveryCodes: Collection<RecoveryCodes>;
   readonly documents: DocumentStore;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
@@ -60,6 +64,12 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       endsAtMs,
     })),
     applications: createCollection<Application>(documents, 'application', () => ({})),
+    resetLinks: createCollection<ResetLink>(documents, 'reset-link', ({ digest, personId, endsAtMs }) => ({
+      name: digest,
+      parent: personId,
+      endsAtMs,
+    })),
+    recoveryCodes: createCollection<RecoveryCodes>(documents, 'recovery-codes', () => ({})),
     change: (writes, change) => documents.write(writes, { ...change, atMs: Math.trunc(clock()) }),
   };
 }

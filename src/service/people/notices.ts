@@ -12,7 +12,11 @@ export const noticeKinds = [
   'codes-set-up',
   'codes-removed',
   'factors-reset',
+  'recovery-codes-made',
+  'recovery-code-used',
   'password-changed',
+  'reset-link-made',
+  'password-reset',
   'token-made',
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];

@@ -44,6 +44,7 @@ export const operations = {
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
   'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
   'switches.use': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'replicas.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'webhooks.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'webhooks.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
 } as const satisfies Readonly<Record<string, Row>>;

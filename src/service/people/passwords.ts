@@ -2,7 +2,8 @@
 // work whether there is such a person or not, and a password is neither kept nor shown anywhere.
 
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
-import { createHashingLine, type InLine } from './hashing.ts';
+import { isCommonPassword } from './passwords/common-passwords.ts';
+import { createHashingLine, type InLine } from './passwords/hashing.ts';
 
 /** The package declares a constant enumeration, which cannot be read where types are stripped. */
 const argon2id = 2 as Algorithm.Argon2id;
@@ -14,15 +15,38 @@ const passwordLengthMin = 12;
 /** In bytes of UTF-8: hashing must not be made to take long. */
 export const passwordBytesMax = 1024;
 
-/** What is wrong with a password to be set, as one sentence; null where it will do. `names` are the person's own words. */
-export function passwordProblem(password: string, names: readonly string[]): string | null {
+/** The product's name, as a word of its own. */
+const productName = /(?<!\p{L})writ(?!\p{L})/iu;
+/** A shorter beginning of an address is found in many words. */
+const addressLengthMin = 4;
+
+/** Whose password it is to be. */
+export interface PasswordOwner {
+  readonly email: string;
+  readonly name: string;
+}
+
+/** What is wrong with a password to be set, as one sentence; null where it will do. */
+export async function passwordProblem(password: string, owner: PasswordOwner): Promise<string | null> {
+  const problem = passwordFormProblem(password, owner);
+  if (problem !== null) return problem;
+  if (!(await isCommonPassword(password))) return null;
+  return 'attackers try this password, or one like it, first: take a few unrelated words';
+}
+
+/** What is wrong with it as far as its form and its owner say; a page can tell as much. */
+export function passwordFormProblem(password: string, { email, name }: PasswordOwner): string | null {
   if (Buffer.byteLength(password) > passwordBytesMax)
     return `a password has at most ${passwordBytesMax} bytes`;
   if ([...password].length < passwordLengthMin)
     return `a password has at least ${passwordLengthMin} characters`;
   if (new Set(password).size < 5) return 'a password has at least 5 different characters';
   const folded = password.toLowerCase();
-  const known = names.flatMap((name) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  const local = email.toLowerCase().split('@')[0] ?? '';
+  if (local.length >= addressLengthMin && folded.includes(local))
+    return 'leave your address out of the password';
+  if (productName.test(password)) return 'leave the name of the product out of the password';
+  const known = [email, name].flatMap((words) => words.toLowerCase().split(/[^\p{L}\p{N}]+/u));
   const rest = known
     .filter((word) => word.length >= 3)
     .reduce((text, word) => text.replaceAll(word, ''), folded);

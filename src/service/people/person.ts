@@ -40,6 +40,16 @@ export interface Passkey {
   readonly createdAtMs: number;
 }
 
+/** By what somebody has signed in. */
+export const signInWays = [
+  'password',
+  'password-and-code',
+  'password-and-recovery-code',
+  'passkey',
+  'single-sign-on',
+] as const;
+export type SignInWay = (typeof signInWays)[number];
+
 export interface Session {
   /** SHA-256 of the cookie's token. */
   readonly id: string;
@@ -49,6 +59,7 @@ export interface Session {
   /** However much it is used. */
   readonly endsAtMs: number;
   readonly address: string;
+  readonly way: SignInWay;
   /** Of the password that counted when it was made: with another one it is over. */
   readonly passwordDigest: string;
 }
@@ -80,6 +91,29 @@ export interface Invitation {
   readonly createdAtMs: number;
   readonly endsAtMs: number;
   readonly invitedBy: string;
+}
+
+/** A link by which a person sets a new password. */
+export interface ResetLink {
+  readonly id: string;
+  /** SHA-256 of the link's token. */
+  readonly digest: string;
+  readonly personId: string;
+  readonly removesFactors: boolean;
+  /** Of the password that it replaces: with another one it is over. */
+  readonly passwordDigest: string;
+  /** The admin; null where it was made on the machine. */
+  readonly madeBy: string | null;
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+}
+
+export interface RecoveryCodes {
+  /** The person's. */
+  readonly id: string;
+  /** Keyed, of those that were not used yet. */
+  readonly digests: readonly string[];
+  readonly createdAtMs: number;
 }
 
 export interface Application {

@@ -22,6 +22,8 @@ export interface Showing {
   readonly address: string;
   /** Null for a personal token. */
   readonly session: Session | null;
+  /** Whether a recovery code stands for a one-time code: it is a way back in, and steps up for nothing. */
+  readonly takesRecoveryCode: boolean;
 }
 
 /** `factorSinceMs`: since when the second factor that was shown is set up; null where there was none. */
@@ -33,7 +35,7 @@ export type Reauthenticated =
 export async function reauthenticate(
   deps: SignInDeps,
   person: Person,
-  { shown: { password, code, passkey }, purpose, address, session }: Showing,
+  { shown: { password, code, passkey }, purpose, address, session, takesRecoveryCode }: Showing,
 ): Promise<Reauthenticated> {
   const { directory, attempts } = deps;
   if (passkey !== undefined) {
@@ -48,9 +50,10 @@ export async function reauthenticate(
   const found = await directory.people.find(person.id);
   const known = session === null ? null : `session ${session.id}`;
   const credentials = { email: person.email, password, code: code ?? null, address };
-  const checked = await checkCredentials(deps, found, { ...credentials, known });
+  const checked = await checkCredentials(deps, found, { ...credentials, known, takesRecoveryCode });
   if (checked.kind !== 'right') return checked;
-  return { ...checked, factorSinceMs: checked.person.totp?.setUpAtMs ?? null };
+  const { person: checkedPerson } = checked;
+  return { kind: 'right', person: checkedPerson, factorSinceMs: checkedPerson.totp?.setUpAtMs ?? null };
 }
 
 export type Proved =
@@ -59,8 +62,12 @@ export type Proved =
   | { readonly kind: 'nothing-shown' | 'passkey-needed' | 'passkey-too-new' };
 
 /** Proof for a change of what lets the person in. */
-export async function prove(deps: SignInDeps, person: Person, showing: Showing): Promise<Proved> {
-  const result = await reauthenticate(deps, person, showing);
+export async function prove(
+  deps: SignInDeps,
+  person: Person,
+  showing: Omit<Showing, 'takesRecoveryCode'>,
+): Promise<Proved> {
+  const result = await reauthenticate(deps, person, { ...showing, takesRecoveryCode: true });
   if (result.kind !== 'right') return result;
   if (showing.shown.passkey !== undefined) {
     return isNew(deps, result.factorSinceMs ?? 0) ? { kind: 'passkey-too-new' } : result;

@@ -35,7 +35,7 @@ export type SignedIn = {
 export async function startSession(
   { directory }: Pick<SessionDeps, 'directory'>,
   person: Person,
-  address: string,
+  { address, way }: Pick<Session, 'address' | 'way'>,
 ): Promise<SignedIn> {
   const secret = createSecret();
   const nowMs = Math.trunc(directory.clock());
@@ -43,6 +43,7 @@ export async function startSession(
     id: digestOf(secret),
     personId: person.id,
     address,
+    way,
     passwordDigest: passwordDigestOf(person),
     createdAtMs: nowMs,
     seenAtMs: nowMs,
@@ -53,7 +54,7 @@ export async function startSession(
     what: 'signed-in',
     subject: person.id,
     before: null,
-    after: { address },
+    after: { address, way },
   });
   return { kind: 'signed-in', person, secret, session };
 }
@@ -115,24 +116,43 @@ export function shownSessionId({ id }: Session): string {
   return digestOf(`session ${id}`).slice(0, 16);
 }
 
-/** Ends a session of one's own. */
+/** Ends a session of a person, who does it, or whose admin has been found to be allowed to. */
 export async function endSession(
   directory: Directory,
-  { person }: Actor,
-  shownId: string,
+  { person: by }: Actor,
+  { personId, shownId }: { readonly personId: string; readonly shownId: string },
 ): Promise<'ended' | 'unknown'> {
-  const found = await directory.sessions.list({ parent: person.id, countMax: endedAtOnceMax });
+  const found = await directory.sessions.list({ parent: personId, countMax: endedAtOnceMax });
   const one = found.find(({ value }) => shownSessionId(value) === shownId);
   if (one === undefined) return 'unknown';
   // Its last use may have been stored in between: the next look finds it or not.
   const result = await directory.change([directory.sessions.remove(one.value, one.version)], {
-    who: recordName(person),
+    who: recordName(by),
     what: 'session-ended',
-    subject: person.id,
-    before: { address: one.value.address },
+    subject: personId,
+    before: { address: one.value.address, way: one.value.way },
     after: null,
   });
-  return result === 'changed' ? 'ended' : await endSession(directory, { person, roles: [] }, shownId);
+  if (result === 'changed') return 'ended';
+  return await endSession(directory, { person: by, roles: [] }, { personId, shownId });
+}
+
+/** An admin, who has been found to be allowed to, ends all sessions of a person; their tokens stay. */
+export async function endAllSessions(
+  directory: Directory,
+  { person: by }: Actor,
+  personId: string,
+): Promise<'ended' | 'unknown' | 'conflict'> {
+  if ((await directory.people.find(personId)) === null) return 'unknown';
+  const removals = await sessionEndings(directory, personId);
+  const result = await directory.change(removals, {
+    who: recordName(by),
+    what: 'sessions-ended',
+    subject: personId,
+    before: { sessions: removals.length },
+    after: null,
+  });
+  return result === 'changed' ? 'ended' : 'conflict';
 }
 
 /** Ends every session of a person. */

@@ -8,7 +8,8 @@ import { knownDevice } from './device.ts';
 import { blockOf, type Guess, reserveCode, reservePassword } from './guesses.ts';
 import type { PasskeyDeps } from './passkeys.ts';
 import { checkPassword } from './passwords.ts';
-import type { Person } from './person.ts';
+import type { Person, SignInWay } from './person.ts';
+import { useRecoveryCode } from './recovery-codes.ts';
 import { type SignedIn, startSession } from './sessions.ts';
 import { acceptTotp } from './totp.ts';
 
@@ -23,7 +24,7 @@ export interface SignInDeps extends PasskeyDeps {
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** The six digits; null where none were sent. */
+  /** The six digits, or a recovery code; null where none were sent. */
   readonly code: string | null;
   /** The client's, against guessing. */
   readonly address: string;
@@ -32,7 +33,7 @@ export interface Credentials {
 /** `wrong`: address, password or code are. `code-needed`: the password is right, and the person has set codes up. */
 export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | WaitNeeded;
 
-export type Right = { readonly kind: 'right'; readonly person: Person };
+export type Right = { readonly kind: 'right'; readonly person: Person; readonly way: SignInWay };
 
 /** Passwords that wait to be hashed are many: try again in a moment. */
 const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
@@ -45,15 +46,22 @@ export async function signIn(
   const found = await deps.directory.people.findByName(credentials.email);
   const name = found === null ? null : knownDevice(deps.masterKey, found.value, device);
   const known = name === null ? null : `device ${name}`;
-  const checked = await checkCredentials(deps, found, { ...credentials, known });
-  return checked.kind === 'right' ? await startSession(deps, checked.person, credentials.address) : checked;
+  const checked = await checkCredentials(deps, found, { ...credentials, known, takesRecoveryCode: true });
+  if (checked.kind !== 'right') return checked;
+  return await startSession(deps, checked.person, { address: credentials.address, way: checked.way });
 }
 
-/** `known` names the device or session that has shown before to be this person's; null for a stranger. */
+export interface CheckedCredentials extends Credentials {
+  /** Names the device or session that has shown before to be this person's; null for a stranger. */
+  readonly known: string | null;
+  /** Whether a recovery code stands for a one-time code. */
+  readonly takesRecoveryCode: boolean;
+}
+
 export async function checkCredentials(
   deps: SignInDeps,
   found: ReadDocument<Person> | null,
-  { known, ...credentials }: Credentials & { readonly known: string | null },
+  { known, takesRecoveryCode, ...credentials }: CheckedCredentials,
 ): Promise<Right | Refused> {
   const { email: account, address, password } = credentials;
   const guess: Guess = { account, isAccount: found !== null, address, known };
@@ -66,24 +74,25 @@ export async function checkCredentials(
     return busy;
   }
   if (found === null || isPassword === 'no' || found.value.status !== 'active') return { kind: 'wrong' };
-  if (found.value.totp === null) return right(reserved, found.value);
+  if (found.value.totp === null) return right(reserved, found.value, 'password');
   if (credentials.code === null) {
     reserved.giveBack();
     return { kind: 'code-needed' };
   }
-  return await checkCode(deps, found, { reserved, guess, code: credentials.code });
+  return await checkCode(deps, found, { reserved, guess, takesRecoveryCode, code: credentials.code });
 }
 
 interface CodeGuess {
   readonly reserved: Reservation;
   readonly guess: Guess;
   readonly code: string;
+  readonly takesRecoveryCode: boolean;
 }
 
 async function checkCode(
   deps: SignInDeps,
   { value: person, version }: ReadDocument<Person>,
-  { reserved, guess, code }: CodeGuess,
+  { reserved, guess, code, takesRecoveryCode }: CodeGuess,
 ): Promise<Right | Refused> {
   const { directory, attempts } = deps;
   const nowMs = directory.clock();
@@ -93,6 +102,11 @@ async function checkCode(
     return ofCodes;
   }
   if (person.totp === null) throw new Error('a code is checked where codes are set up');
+  if (!/^\d{6}$/.test(code)) {
+    if (!takesRecoveryCode || !(await useRecoveryCode(deps, person, code))) return { kind: 'wrong' };
+    ofCodes.succeeded();
+    return right(reserved, person, 'password-and-recovery-code');
+  }
   const step = acceptTotp(code, { ...openTotp(deps, person.id, person.totp), nowMs });
   if (step === null) return { kind: 'wrong' };
   const used: Person = { ...person, totp: { ...person.totp, lastStep: step } };
@@ -100,12 +114,12 @@ async function checkCode(
   const put = directory.people.put(used, version);
   if ((await directory.documents.write([put], null)) !== 'changed') return { kind: 'wrong' };
   ofCodes.succeeded();
-  return right(reserved, used);
+  return right(reserved, used, 'password-and-code');
 }
 
-function right(reserved: Reservation, person: Person): Right {
+function right(reserved: Reservation, person: Person, way: SignInWay): Right {
   reserved.succeeded();
-  return { kind: 'right', person };
+  return { kind: 'right', person, way };
 }
 
 function openTotp(

@@ -2,12 +2,14 @@
 // be understood is a mistake with its name; none is passed over.
 
 import { outcomes } from '../../language/model/decision.ts';
+import type { Facts, Reading } from '../../language/model/request.ts';
+import { type Decimal, parseDecimal, zero } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedEvent, LoggedEvents, LoggedRequest } from '../../reasoning/replay/log.ts';
-import { factsOfRecord, holdsDigests, type RecordedRequest } from '../playground/recorded.ts';
+import { holdsDigests, type RecordedRequest } from '../playground/recorded.ts';
 import type { RequestRecord } from '../requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../requests/record/request-state.ts';
 import type { LogRecord } from '../store/contract/log.ts';
-import { parseWithoutTrace } from './record-text.ts';
+import { RecordTexts } from './record-text.ts';
 
 /** What `factsOfRecord` and a log need of a record's text. */
 type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> &
@@ -37,12 +39,21 @@ export function requestOf(
 ): LoggedRequest {
   if (!isRecordText(record)) throw new Error('the record lacks what deciding it again needs');
   if (!Number.isSafeInteger(createdAtMs)) throw new Error('the record has no time');
-  const facts = factsOfRecord({ ...record, actionKey: action, createdAtMs });
+  const { payload, agent, request, satisfied } = record;
+  const facts = {
+    action,
+    payload,
+    agent,
+    request,
+    nowMs: createdAtMs,
+    meters: readingsOf(record.meters),
+    satisfied,
+  };
   return {
     kind: 'request',
     id,
     facts,
-    holdsDigests: mayHoldDigests && holdsDigests(facts.payload),
+    holdsDigests: mayHoldDigests && holdsDigests(payload),
     decision: record.decision,
     expiresAtMs,
     policies: record.policySet?.digest ?? null,
@@ -94,18 +105,41 @@ export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEve
   }
 }
 
-function readingsOf(meters: DecidedDetail['meters']): LoggedRequest['facts']['meters'] {
-  return factsOfRecord({ meters } as RecordedRequest).meters;
+function readingsOf(meters: DecidedDetail['meters']): Facts['meters'] {
+  const readings: Record<string, Reading> = {};
+  for (const name of Object.keys(meters)) {
+    const reading = meters[name]!;
+    if (!('unknown' in reading)) readings[name] = new WrittenReading(reading);
+  }
+  return readings;
+}
+
+/** A class because its decimals are read when they are asked for: in order, hardly any is. */
+class WrittenReading implements Reading {
+  readonly #text: { readonly low: string; readonly high: string };
+
+  constructor(text: { readonly low: string; readonly high: string }) {
+    this.#text = text;
+  }
+
+  get low(): Decimal {
+    return parseDecimal(this.#text.low) ?? zero;
+  }
+
+  get high(): Decimal {
+    return parseDecimal(this.#text.high) ?? zero;
+  }
 }
 
 /** Reads records in their order. A class because events of one step are one entry, which ends with the next record. */
 export class LogReader {
+  readonly #texts = new RecordTexts();
   #open: { readonly requestId: string; readonly atMs: number; readonly events: LoggedEvent[] } | null = null;
 
   /** What is known to be whole by now. Throws an error with one sentence in lower case; the next record can be read then. */
   read(record: LogRecord): readonly LogEntry[] {
     if (record.kind !== 'event') {
-      const own = record.kind === 'request' ? requestOfRecord(record) : record;
+      const own = record.kind === 'request' ? requestOfRecord(record, this.#texts) : record;
       return this.#open === null ? [own] : [...this.end(), own];
     }
     const { requestId, atMs } = record;
@@ -128,9 +162,12 @@ export class LogReader {
 }
 
 /** Throws an error with one sentence in lower case. */
-export function requestOfRecord(record: LogRecord & { readonly kind: 'request' }): LoggedRequest {
+export function requestOfRecord(
+  record: LogRecord & { readonly kind: 'request' },
+  texts = new RecordTexts(),
+): LoggedRequest {
   const { recordJson } = record;
-  return requestOf(record, parseWithoutTrace(recordJson), recordJson.includes(digestBegins));
+  return requestOf(record, texts.read(recordJson), recordJson.includes(digestBegins));
 }
 
 /** When it was made. */

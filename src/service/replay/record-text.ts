@@ -1,19 +1,88 @@
-// A record's text into what deciding it again needs. The trace is most of it and of no use here, so it is cut out before
-// the rest is parsed. INVARIANT: the result is what parsing the whole gives, but for the trace.
+// A record's text into what deciding it again needs. It is cut into members first: the trace, which is most of it, is not
+// parsed, and what many records have in common, such as the agent, is parsed once and is then the very same object.
+// INVARIANT: each member is what parsing the whole gives.
 
-/** Throws a SyntaxError where it is not JSON. */
-export function parseWithoutTrace(text: string): unknown {
-  const start = text.indexOf(traceBegins);
-  const end = start < 0 ? -1 : text.indexOf(decisionBegins, start);
-  if (end < 0) return JSON.parse(text);
-  try {
-    return { ...JSON.parse(`${text.slice(0, start)}}`), ...JSON.parse(`{${text.slice(end + 1)}`) };
-  } catch {
-    return JSON.parse(text);
+/** What replay reads of a record. */
+const members = ['payload', 'request', 'decision', 'agent', 'meters', 'satisfied', 'policySet'] as const;
+export type RecordMembers = Readonly<Record<(typeof members)[number], unknown>>;
+
+type SharedMember = 'request' | 'decision' | 'agent' | 'satisfied' | 'policySet' | 'engine';
+
+/** Longer parts are hardly the same twice. */
+const sharedLengthMax = 4_096;
+const sharedMax = 2_000;
+
+/** A class because it remembers parts of the texts that it has read. */
+export class RecordTexts {
+  /** By member, values by their text. */
+  readonly #shared = {
+    request: new Map<string, unknown>(),
+    decision: new Map<string, unknown>(),
+    agent: new Map<string, unknown>(),
+    satisfied: new Map<string, unknown>(),
+    policySet: new Map<string, unknown>(),
+    engine: new Map<string, unknown>(),
+  };
+
+  /** Throws a SyntaxError where it is not JSON. */
+  read(text: string): unknown {
+    try {
+      return this.#cut(text) ?? JSON.parse(text);
+    } catch {
+      return JSON.parse(text);
+    }
+  }
+
+  /**
+   * Null where the members do not stand as they are written. A quote in a text is escaped, so each of the places looked for
+   * is the name of a member. Each part must be JSON by itself, so that no cut is further inside than the one before; what
+   * is skipped lies between two parts, and with the last of them the whole text ends.
+   */
+  #cut(text: string): RecordMembers | null {
+    if (!text.startsWith(begins.payload)) return null;
+    const request = text.indexOf(begins.request, begins.payload.length);
+    const key = text.indexOf(begins.key, request);
+    const decision = text.indexOf(begins.decision, key);
+    const agent = text.indexOf(begins.agent, decision);
+    const meters = text.indexOf(begins.meters, agent);
+    const satisfied = text.indexOf(begins.satisfied, meters);
+    const policySet = text.indexOf(begins.policySet, satisfied);
+    const engine = text.indexOf(begins.engine, policySet);
+    if ([request, key, decision, agent, meters, satisfied, policySet, engine].includes(-1)) return null;
+    this.#parseShared('engine', `{${text.slice(engine + 1)}`);
+    return {
+      payload: JSON.parse(text.slice(begins.payload.length, request)),
+      request: this.#parseShared('request', text.slice(request + begins.request.length, key)),
+      decision: this.#parseShared('decision', text.slice(decision + begins.decision.length, agent)),
+      agent: this.#parseShared('agent', text.slice(agent + begins.agent.length, meters)),
+      meters: JSON.parse(text.slice(meters + begins.meters.length, satisfied)),
+      satisfied: this.#parseShared('satisfied', text.slice(satisfied + begins.satisfied.length, policySet)),
+      policySet: this.#parseShared('policySet', text.slice(policySet + begins.policySet.length, engine)),
+    };
+  }
+
+  #parseShared(member: SharedMember, part: string): unknown {
+    const shared = this.#shared[member];
+    const known = shared.get(part);
+    if (known !== undefined) return known;
+    const value: unknown = JSON.parse(part);
+    if (part.length > sharedLengthMax) return value;
+    if (shared.size >= sharedMax) shared.clear();
+    // A copy: a part of a text would keep the whole.
+    shared.set(Buffer.from(part).toString(), value);
+    return value;
   }
 }
 
-// A quote in a text is escaped, so both can only be names of members. Where one of them is that of a member further
-// inside, what is before it lacks a brace, or what is after it has one too many, and is no JSON by itself.
-const traceBegins = ',"trace":{"rules":[';
-const decisionBegins = ',"decision":{"outcome":';
+/** As `recordJson` of a record writes them, in this order. */
+const begins = {
+  payload: '{"payload":',
+  request: ',"request":',
+  key: ',"key":',
+  decision: ',"decision":',
+  agent: ',"agent":',
+  meters: ',"meters":',
+  satisfied: ',"satisfied":',
+  policySet: ',"policySet":',
+  engine: ',"engine":',
+} as const;

@@ -70,6 +70,7 @@ function comparisonJson(filed: FiledComparison | NoComparison): object {
     findings,
     limits,
     without_finding: log?.without_finding ?? 0,
+    unfiled: log?.unfiled ?? 0,
   };
 }
 

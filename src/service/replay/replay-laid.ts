@@ -55,7 +55,7 @@ export async function replayLaid(
       candidate,
       reading: readingFor(candidate),
       sinceMs,
-      findings: replayFindings(diff),
+      findings: replayFindings({ diff, sides }),
       onProgress,
     });
     const report = reportOf({ sides, diff, guarantees: [], log: result });

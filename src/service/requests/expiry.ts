@@ -13,7 +13,7 @@ export interface ExpiryOptions {
   readonly requests: Pick<RequestStore, 'expireDue'>;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /** Hears of each request whose wait has ended. */
   readonly onEnd?: (requestId: string) => void;
   /** Hears of a sweep that could not be recorded; the next one tries again. */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { RecordReader, RecordsPlace } from './contract/log.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
+import { usedInPlace } from './move/placement.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
 import { openSqliteRecords } from './sqlite/record-reader.ts';
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
@@ -54,6 +55,11 @@ function refuseBesideKey(path: string): void {
  * Rejects with a StoreError.
  */
 export async function openStore(options: StorePlace): Promise<Store> {
+  return await usedInPlace(await openPlace(options));
+}
+
+/** The same of a store that has moved, or that is not whole yet: for the commands that put that right. */
+export async function openPlace(options: StorePlace): Promise<Store> {
   if (!('url' in options)) {
     refuseBesideKey(options.path);
     return await openSqliteStore(options);

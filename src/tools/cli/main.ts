@@ -132,7 +132,15 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   backup: {
     summary: 'copy the records while the service runs',
-    load: async () => (await import('./commands/backup.ts')).defineBackup,
+    load: async () => (await import('./commands/stores/backup.ts')).defineBackup,
+  },
+  replicas: {
+    summary: 'show the processes that serve the same records',
+    load: async () => (await import('./commands/stores/replicas.ts')).defineReplicas,
+  },
+  store: {
+    summary: 'move the records into a database, and go on after a restore',
+    load: async () => (await import('./commands/stores/store.ts')).defineStore,
   },
   dump: {
     summary: 'print what a stage of the compiler made',

@@ -2,22 +2,25 @@
 // at once.
 
 import { useState } from 'preact/hooks';
-import { call } from '../../api/client.ts';
+import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useSending } from '../../parts/form/form.ts';
 import { useJoin } from '../../parts/form/join.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
 import { NewPassword } from '../../parts/form/new-password.tsx';
+import { useLook } from '../../parts/form/use-look.ts';
+import { UsernameOf } from '../../parts/form/username.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 export default function Invitation() {
   const token = useLinkToken();
   return (
     <div class="alone-card">
       <PageFrame title="Your invitation" lead="Choose a password to create your account.">
-        {token === null ? <NoToken /> : <InvitationForm token={token} />}
+        {token === null ? <NoToken /> : <OpenInvitation token={token} />}
       </PageFrame>
     </div>
   );
@@ -34,7 +37,20 @@ function NoToken() {
   );
 }
 
-function InvitationForm({ token }: { readonly token: string }) {
+function OpenInvitation({ token }: { readonly token: string }) {
+  const { data, problem, retry } = useLook(() =>
+    call('lookAtInvitation', { body: { token }, isQuiet: true }),
+  );
+  if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;
+  return data === null ? <Loading /> : <InvitationForm token={token} invited={data} />;
+}
+
+interface InvitationFormProps {
+  readonly token: string;
+  readonly invited: Reply<'lookAtInvitation'>;
+}
+
+function InvitationForm({ token, invited }: InvitationFormProps) {
   const [password, setPassword] = useState('');
   const [email, setEmail] = useState<string | null>(null);
   const { isBusy, problem, run } = useSending();
@@ -59,10 +75,12 @@ function InvitationForm({ token }: { readonly token: string }) {
         </Note>
       )}
       <ProblemNote problem={problem} />
+      <Invited invited={invited} />
+      <UsernameOf email={invited.email} />
       <NewPassword
         value={password}
         onInput={setPassword}
-        names={[]}
+        owner={invited}
         problem={detailFor(problem, 'password')}
       />
       <div class="form-actions">
@@ -71,5 +89,20 @@ function InvitationForm({ token }: { readonly token: string }) {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Such as: Ann invites you to Writ as approver for finance. */
+function Invited({ invited }: { readonly invited: InvitationFormProps['invited'] }) {
+  const { email, name, invited_by: inviter, roles, groups } = invited;
+  return (
+    <p>
+      <strong>
+        <PlainText text={inviter} isShort />
+      </strong>{' '}
+      invites you to Writ as {roles.join(', ')}
+      {groups.length > 0 && ` for ${groups.join(', ')}`}. You sign in as <PlainText text={name} isShort />,{' '}
+      <bdi>{email}</bdi>.
+    </p>
   );
 }

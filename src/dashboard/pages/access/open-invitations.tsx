@@ -95,7 +95,7 @@ function InvitationTable({ items, isOld, onWithdraw }: InvitationTableProps) {
                 <Ago at={invitation.ends_at} />
               </td>
               {mayInvite && (
-                <td class="access-end">
+                <td class="table-end">
                   {mayWithdraw(invitation) ? (
                     <Button onClick={() => onWithdraw(invitation)}>
                       Withdraw<span class="visually-hidden"> {invitation.email}</span>

@@ -72,7 +72,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
                 <Ago at={person.created_at} />
               </td>
               {mayChange && (
-                <td class="access-end">
+                <td class="table-end">
                   <Button onClick={() => setQuery({ person: person.id })}>
                     Change<span class="visually-hidden"> {person.email}</span>
                   </Button>

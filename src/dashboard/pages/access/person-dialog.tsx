@@ -1,4 +1,4 @@
-// Changes a person: name, roles, groups, whether they may sign in, and a reset for a lost authenticator.
+// Changes a person: name, roles, groups, and how they sign in.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -8,11 +8,11 @@ import { usePerson, useSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
-import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { isRole } from '../../parts/form/roles.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
+import { PersonSignIn } from './person-sign-in.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
 export type Person = Reply<'getPerson'>;
@@ -39,7 +39,7 @@ export function PersonDialog({ id, onChange, onClose }: PersonDialogProps) {
             <bdi>{data.email}</bdi>
           </p>
           <PersonForm key={data.id} person={data} onChange={onChanged} onClose={onClose} />
-          <FactorsAndStatus person={data} onChange={onChanged} />
+          <PersonSignIn person={data} onChange={onChanged} />
         </>
       )}
     </Dialog>
@@ -96,70 +96,5 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
         <Button onClick={onClose}>Cancel</Button>
       </div>
     </form>
-  );
-}
-
-type Question = 'factors' | 'disable' | null;
-
-/** What is asked twice: it takes something away from somebody. */
-function FactorsAndStatus({ person, onChange }: PartProps) {
-  const [question, setQuestion] = useState<Question>(null);
-  const { isBusy, problem, run } = useSending();
-  const isActive = person.status === 'active';
-  const params = { id: person.id };
-  const setStatus = (status: Person['status']): Promise<void> =>
-    run(async () => {
-      await call('changePerson', { params, body: { status } });
-      tellDone(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
-      setQuestion(null);
-      onChange();
-    });
-  const resetFactors = async (proof: Proof): Promise<void> => {
-    await call('resetFactorsOfPerson', { params, body: proof });
-    tellDone('Their one-time codes and passkeys are removed, and their sessions have ended');
-    setQuestion(null);
-    onChange();
-  };
-  return (
-    <section class="access-status" aria-label="Sign-in">
-      <ProblemNote problem={problem} />
-      {question === null && (
-        <div class="form-actions">
-          <Button onClick={() => setQuestion('factors')}>Reset second factors</Button>
-          {isActive ? (
-            <Button onClick={() => setQuestion('disable')}>Disable</Button>
-          ) : (
-            <Button isBusy={isBusy} onClick={() => void setStatus('active')}>
-              Enable
-            </Button>
-          )}
-        </div>
-      )}
-      {question === 'factors' && (
-        <Note tone="escalate" icon="warning">
-          <p>
-            They sign in with their password alone until they set up codes or a passkey again, and their
-            sessions end. Make sure that the request really comes from them.
-          </p>
-          <ProofForm
-            word="Reset the second factors"
-            look="danger"
-            onProof={resetFactors}
-            onClose={() => setQuestion(null)}
-          />
-        </Note>
-      )}
-      {question === 'disable' && (
-        <Note tone="escalate" icon="warning">
-          <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
-          <div class="form-actions">
-            <Button look="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
-              Disable them
-            </Button>
-            <Button onClick={() => setQuestion(null)}>Not now</Button>
-          </div>
-        </Note>
-      )}
-    </section>
   );
 }

@@ -14,11 +14,13 @@ import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { QrCode } from './qr-code.tsx';
+import { RecoveryCodes, RecoveryCodesDialog } from './recovery-codes.tsx';
 
 export function Codes() {
   const { has_totp: isSetUp } = usePerson();
   const [offer, setOffer] = useState<Reply<'offerCodes'> | null>(null);
   const [isRemoving, setRemoving] = useState(false);
+  const [recoveryCodes, setRecoveryCodes] = useState<readonly string[] | null>(null);
   const { isBusy, problem, run } = useSending();
   return (
     <Section
@@ -32,9 +34,12 @@ export function Codes() {
       </p>
       <ProblemNote problem={problem} />
       {isSetUp && (
-        <div class="form-actions">
-          <Button onClick={() => setRemoving(true)}>Remove</Button>
-        </div>
+        <>
+          <RecoveryCodes key={String(recoveryCodes)} />
+          <div class="form-actions">
+            <Button onClick={() => setRemoving(true)}>Remove</Button>
+          </div>
+        </>
       )}
       {!isSetUp && offer === null && (
         <div class="form-actions">
@@ -47,18 +52,31 @@ export function Codes() {
           </Button>
         </div>
       )}
-      {!isSetUp && offer !== null && <Confirm offer={offer} onClose={() => setOffer(null)} />}
+      {!isSetUp && offer !== null && (
+        <Confirm offer={offer} onDone={setRecoveryCodes} onClose={() => setOffer(null)} />
+      )}
+      {recoveryCodes !== null && (
+        <RecoveryCodesDialog codes={recoveryCodes} onClose={() => setRecoveryCodes(null)} />
+      )}
       {isRemoving && <RemoveDialog onClose={() => setRemoving(false)} />}
     </Section>
   );
 }
 
-function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; readonly onClose: () => void }) {
+interface ConfirmProps {
+  readonly offer: Reply<'offerCodes'>;
+  readonly onDone: (recoveryCodes: readonly string[]) => void;
+  readonly onClose: () => void;
+}
+
+function Confirm({ offer, onDone, onClose }: ConfirmProps) {
   const [code, setCode] = useState('');
   const lookAnew = useSessionAnew();
   const confirm = async (proof: Proof): Promise<void> => {
-    await call('confirmCodes', { body: { ...proof, secret: offer.secret, code: codeDigits(code) } });
+    const body = { ...proof, secret: offer.secret, code: codeDigits(code) };
+    const { recovery_codes: made } = await call('confirmCodes', { body });
     tellDone('One-time codes are set up');
+    onDone(made);
     onClose();
     await lookAnew();
   };

@@ -27,7 +27,7 @@ export function Password() {
               label="New password"
               value={next}
               onInput={setNext}
-              names={[name, email]}
+              owner={{ name, email }}
               problem={detailFor(problem, 'new_password')}
             />
             <p class="account-soft">This ends all your other sessions and your tokens.</p>

@@ -88,7 +88,7 @@ function TokenTable({ tokens, onRemove }: TableProps) {
               <td data-label="Ends">
                 <Ago at={token.ends_at} />
               </td>
-              <td class="account-end">
+              <td class="table-end">
                 <Button onClick={() => onRemove(token)}>
                   Remove
                   <span class="visually-hidden">

@@ -25,7 +25,12 @@ export const kindsOfChange = [
   ['codes-set-up', 'One-time codes set up'],
   ['codes-removed', 'One-time codes removed'],
   ['factors-reset', 'Second factors reset'],
+  ['recovery-codes-made', 'Recovery codes created'],
+  ['recovery-code-used', 'Recovery code used'],
+  ['reset-link-made', 'Reset link created'],
+  ['password-reset', 'Password set by a reset link'],
   ['session-ended', 'Session ended'],
+  ['sessions-ended', 'All sessions ended'],
   ['passkey-added', 'Passkey added'],
   ['passkey-removed', 'Passkey removed'],
   ['token-made', 'Token created'],
@@ -37,6 +42,9 @@ export const kindsOfChange = [
   ['webhook-removed', 'Webhook deleted'],
   ['records-pruned', 'Records pruned'],
   ['state-accepted', 'Stored state accepted'],
+  ['policies-activated', 'Policies activated'],
+  ['store-moved', 'Records moved'],
+  ['store-restored', 'Restored from a backup'],
 ] as const;
 
 const words: ReadonlyMap<string, string> = new Map(kindsOfChange);
@@ -45,9 +53,16 @@ export function wordsOfChange(what: string): string {
   return words.get(what) ?? what;
 }
 
+const personChanges: ReadonlySet<string> = new Set([
+  'person-changed',
+  'invitation-accepted',
+  'reset-link-made',
+  'password-reset',
+]);
+
 /** Where the subject of a change is shown, of those that have a page; null of others. */
 export function pageOfSubject(what: string, subject: string): string | null {
   const id = encodeURIComponent(subject);
   if (/^(agent|key|signing)-/.test(what) || what === 'stepped-up') return `/agents/${id}`;
-  return what === 'person-changed' || what === 'invitation-accepted' ? `/access?person=${id}` : null;
+  return personChanges.has(what) ? `/access?person=${id}` : null;
 }

@@ -18,6 +18,7 @@ import { Files } from './files.tsx';
 import { History } from './history.tsx';
 import './policies.css';
 import { PolicyTable } from './policy-table.tsx';
+import { Replicas } from './replicas.tsx';
 import { RuleTable, ShadowEffects } from './rules.tsx';
 import { Names, SetFacts } from './set-facts.tsx';
 
@@ -63,6 +64,7 @@ export default function Policies() {
           <Section title="The set in force">
             <SetFacts state={data.state} />
           </Section>
+          <Replicas />
           <Section title="Policies">
             <PolicyTable items={items} rules={rules} />
             <ProblemNote problem={more.problem} />

@@ -88,7 +88,7 @@ function SetUpForm({ token }: { readonly token: string }) {
       <NewPassword
         value={password}
         onInput={setPassword}
-        names={[name, email]}
+        owner={{ name, email }}
         problem={detailFor(problem, 'password')}
       />
       <div class="form-actions">

@@ -3,20 +3,19 @@
 import { useState } from 'preact/hooks';
 import { Field } from './field.tsx';
 import './new-password.css';
-import { passwordHint } from './password-hint.ts';
+import { type PasswordOwner, passwordHint } from './password-hint.ts';
 
 interface NewPasswordProps {
   readonly label?: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  /** The person's own words, of which it must be more than. */
-  readonly names: readonly string[];
+  readonly owner: PasswordOwner;
   readonly problem?: string | null;
 }
 
-export function NewPassword({ label = 'Password', value, onInput, names, problem = null }: NewPasswordProps) {
+export function NewPassword({ label = 'Password', value, onInput, owner, problem = null }: NewPasswordProps) {
   const [isSeen, setSeen] = useState(false);
-  const { level, text } = passwordHint(value, names);
+  const { level, text } = passwordHint(value, owner);
   const input = {
     ...({ autoComplete: 'new-password', autoCapitalize: 'none', spellcheck: false, required: true } as const),
     maxLength: 1024,

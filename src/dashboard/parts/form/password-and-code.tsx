@@ -1,28 +1,62 @@
 // The two things by which somebody who is signed in shows once more that it is them. People type codes with a space in the
 // middle; `codeDigits` is what is sent.
 
+import { useState } from 'preact/hooks';
+import { Button } from '../layout/button.tsx';
 import { Field } from './field.tsx';
 
 interface CodeFieldProps {
-  readonly label: string;
+  readonly label?: string;
   readonly help?: string;
   readonly code: string;
   readonly onCode: (code: string) => void;
+  /** Whether a recovery code may be typed instead. */
+  readonly takesRecoveryCode?: boolean;
+  /** It comes by a press: what follows is typing it. */
+  readonly isFocused?: boolean;
 }
 
-export function CodeField({ label, help, code, onCode }: CodeFieldProps) {
+export function CodeField({ takesRecoveryCode = false, isFocused = false, ...props }: CodeFieldProps) {
+  const { label = 'One-time code', help, code, onCode } = props;
+  const [isRecovery, setRecovery] = useState(false);
+  const helpOfCode = help ?? 'The six digits that your authenticator shows now.';
   return (
-    <Field label={label} help={help}>
-      <input
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        required
-        maxLength={7}
-        value={code}
-        onInput={({ currentTarget }) => onCode(currentTarget.value)}
-      />
-    </Field>
+    <>
+      <Field
+        key={String(isRecovery)}
+        label={isRecovery ? 'Recovery code' : label}
+        help={isRecovery ? 'One of the ten that you stored. Each works once.' : helpOfCode}
+      >
+        <input
+          inputMode={isRecovery ? 'text' : 'numeric'}
+          autoComplete={isRecovery ? 'off' : 'one-time-code'}
+          required
+          maxLength={isRecovery ? 20 : 7}
+          ref={isFocused || isRecovery ? focusOnce : null}
+          value={code}
+          onInput={({ currentTarget }) => onCode(currentTarget.value)}
+        />
+      </Field>
+      {takesRecoveryCode && (
+        <div>
+          <Button
+            look="quiet"
+            onClick={() => {
+              onCode('');
+              setRecovery(!isRecovery);
+            }}
+          >
+            {isRecovery ? 'Use the authenticator app' : 'Lost your phone? Use a recovery code'}
+          </Button>
+        </div>
+      )}
+    </>
   );
+}
+
+/** A field that comes by a press has the focus. */
+export function focusOnce(input: HTMLInputElement | null): void {
+  if (input?.value === '') input.focus();
 }
 
 interface PasswordAndCodeProps {
@@ -44,7 +78,7 @@ export function PasswordAndCode({ password, onPassword, code, onCode }: Password
           onInput={({ currentTarget }) => onPassword(currentTarget.value)}
         />
       </Field>
-      <CodeField label="One-time code" code={code} onCode={onCode} />
+      <CodeField code={code} onCode={onCode} />
     </>
   );
 }

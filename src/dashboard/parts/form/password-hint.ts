@@ -1,5 +1,5 @@
-// How good a new password is, as far as a page can tell. It follows the service's rules (src/service/people/passwords.ts), which
-// has the last word, and says beyond them what is stronger.
+// How good a new password is, as far as a page can tell. It follows the service's rules (`passwordFormProblem`) and says beyond
+// them what is stronger; whether a password is a common one is for the service alone to say.
 
 export interface PasswordHint {
   /** 0 will be refused, 3 is strong. */
@@ -9,15 +9,26 @@ export interface PasswordHint {
 
 const lengthMin = 12;
 const differentMin = 5;
+const productName = /(?<!\p{L})writ(?!\p{L})/iu;
+const addressLengthMin = 4;
 
-/** `names` are the person's own words: a password is more than those. */
-export function passwordHint(password: string, names: readonly string[]): PasswordHint {
+/** Of whom it is to be: a password is more than their words. */
+export interface PasswordOwner {
+  readonly email: string;
+  readonly name: string;
+}
+
+export function passwordHint(password: string, owner: PasswordOwner): PasswordHint {
   const length = [...password].length;
   if (length === 0) return { level: 0, text: 'At least 12 characters; a few unrelated words are good.' };
   if (length < lengthMin) return { level: 0, text: `Too short: ${lengthMin - length} more characters.` };
   const different = new Set(password).size;
   if (different < differentMin) return { level: 0, text: 'Too few different characters.' };
-  if (withoutWords(password, names).length < lengthMin / 2)
+  const local = owner.email.toLowerCase().split('@')[0] ?? '';
+  if (local.length >= addressLengthMin && password.toLowerCase().includes(local))
+    return { level: 0, text: 'Leave your address out of it.' };
+  if (productName.test(password)) return { level: 0, text: 'Leave the name of the product out of it.' };
+  if (withoutWords(password, [owner.name, owner.email]).length < lengthMin / 2)
     return { level: 0, text: 'Too close to your name or address.' };
   if (length >= 20 && different >= 10) return { level: 3, text: 'Strong.' };
   if (length >= 16 && different >= 8) return { level: 2, text: 'Good.' };

@@ -68,7 +68,7 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
             onInput={({ currentTarget }) => setPassword(currentTarget.value)}
           />
         </Field>
-        {hasCodes && <CodeField label="One-time code" code={code} onCode={setCode} />}
+        {hasCodes && <CodeField takesRecoveryCode code={code} onCode={setCode} />}
       </div>
       <div class="form-actions">
         <Button look={look} type="submit" isBusy={isBusy}>

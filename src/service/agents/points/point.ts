@@ -68,8 +68,15 @@ export interface ActingAs {
   readonly point: ActingPoint;
 }
 
+export interface SentByPoint {
+  readonly keyText: string;
+  /** By name or id; null where none is named. */
+  readonly agentName: string | null;
+}
+
 export type PointAuthentication =
-  | (ActingAs & { readonly kind: 'ok' | 'disabled' | 'revoked' })
+  | (ActingAs & { readonly kind: 'ok' })
+  | (ActingAs & { readonly kind: 'disabled' | 'revoked' })
   | { readonly kind: 'malformed' | 'unknown' | 'expired' }
   | {
       readonly kind: 'point-disabled' | 'point-revoked' | 'not-named' | 'not-assigned';
@@ -79,10 +86,10 @@ export type PointAuthentication =
 /** Compared with where there is no such key, so that its absence takes no less time. */
 const noDigest = '0'.repeat(64);
 
-/** Which point has sent this key, and for which agent, by name or id, it asks. Reads the store each time. */
+/** Which point has sent this key, and for which agent it asks. Reads the store each time. */
 export async function authenticatePoint(
   { documents, agents }: Pick<Store, 'documents' | 'agents'>,
-  { keyText, agentName }: { readonly keyText: string; readonly agentName: string | null },
+  { keyText, agentName }: SentByPoint,
   nowMs: number,
 ): Promise<PointAuthentication> {
   const parsed = parseApiKey(keyText, pointKeyPrefix);

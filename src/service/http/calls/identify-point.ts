@@ -1,10 +1,11 @@
-// The key of an enforcement point, and the agent that the request names, into who acts for whom. INVARIANT: whether a point may
-// act for an agent is looked up in the store each time; an agent's own key acts for nobody else.
+// The key of an enforcement point, and the agent that the request names, into who acts for whom. INVARIANT: a point acts for
+// agents that are assigned to it; an agent's own key acts for nobody else.
 
 import type { FastifyRequest } from 'fastify';
-import { authenticatePoint, type PointAuthentication } from '../../agents/points/point.ts';
+import type { Moment } from '../../agents/found-keys.ts';
+import type { ActingAs, PointAuthentication, SentByPoint } from '../../agents/points/point.ts';
+import type { PointCache } from '../../agents/points/point-cache.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
-import type { Store } from '../../store/contract/store.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 type Acting = Extract<PointAuthentication, { readonly agent: AgentRow }>;
@@ -12,38 +13,49 @@ type Stranger = Extract<PointAuthentication, { readonly kind: 'malformed' | 'unk
 type NotActing = Exclude<PointAuthentication, Acting | Stranger>;
 
 interface PointIdentifierOptions {
-  readonly store: Store;
-  readonly clock: () => number;
+  readonly cache: PointCache;
+  /** Throws where the agent is not. */
+  readonly checkActive: (acting: Acting) => void;
   readonly refuseStranger: (kind: Stranger['kind'], address: string) => never;
   /** Throws where the address has failed too often. */
   readonly takeFailure: (address: string) => void;
 }
 
 interface PointIdentifier {
+  /** At once where it was looked up a moment ago. */
+  cached(keyText: string, request: FastifyRequest, now: Moment): ActingAs | null;
   /** The agent may be disabled or revoked. Rejects with a ProblemError: 400, 401, 403 or 429. */
-  identify(keyText: string, request: FastifyRequest): Promise<Acting>;
-  /** The same once more, for the agent that was found before. */
-  identifyAgain(keyText: string, agentId: string): Promise<Acting>;
+  identify(keyText: string, request: FastifyRequest, now: Moment): Promise<Acting>;
+  /** The same once more, for the agent that was found before: at once where nothing has changed. */
+  identifyAgain(keyText: string, before: ActingAs, now: Moment): ActingAs | Promise<ActingAs>;
 }
 
 export function createPointIdentifier(options: PointIdentifierOptions): PointIdentifier {
-  const { store, clock, refuseStranger, takeFailure } = options;
+  const { cache, checkActive, refuseStranger, takeFailure } = options;
   return {
-    async identify(keyText, request) {
-      const result = await authenticatePoint(store, { keyText, agentName: namedAgent(request) }, clock());
+    cached: (keyText, request, now) => cache.cached({ keyText, agentName: namedAgent(request) }, now),
+    async identify(keyText, request, now) {
+      const result = await cache.look({ keyText, agentName: namedAgent(request) }, now);
       if ('agent' in result) return result;
       if (!('name' in result)) return refuseStranger(result.kind, request.clientAddress);
       request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point may not act so');
       if (result.kind === 'not-assigned') takeFailure(request.clientAddress);
       throw refusalOf(result);
     },
-    async identifyAgain(keyText, agentId) {
-      const result = await authenticatePoint(store, { keyText, agentName: agentId }, clock());
-      if ('agent' in result) return result;
-      if ('name' in result) throw refusalOf(result);
-      throw new ProblemError('invalid_api_key', 'this key was replaced and has ended');
-    },
+    identifyAgain: (keyText, before, now) =>
+      cache.isCurrent(keyText, before, now)
+        ? before
+        : lookAgain({ keyText, agentName: before.agent.id }, now),
   };
+
+  async function lookAgain(sent: SentByPoint, now: Moment): Promise<Acting> {
+    const result = await cache.look(sent, now);
+    if ('name' in result) throw refusalOf(result);
+    if (!('agent' in result))
+      throw new ProblemError('invalid_api_key', 'this key was replaced and has ended');
+    checkActive(result);
+    return result;
+  }
 }
 
 const namedHeader = 'x-writ-agent';

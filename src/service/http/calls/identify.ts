@@ -4,8 +4,15 @@
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createAgentCache, type Moment } from '../../agents/agent-cache.ts';
-import { type ActingPoint, type PointAuthentication, pointKeyPrefix } from '../../agents/points/point.ts';
+import { createAgentCache } from '../../agents/agent-cache.ts';
+import type { Moment } from '../../agents/found-keys.ts';
+import {
+  type ActingAs,
+  type ActingPoint,
+  type PointAuthentication,
+  pointKeyPrefix,
+} from '../../agents/points/point.ts';
+import { createPointCache } from '../../agents/points/point-cache.ts';
 import type { Authentication } from '../../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -66,19 +73,30 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
   const failures = createRateLimiter('failures', failureLimit);
-  const acting = createPointIdentifier({ store, clock, refuseStranger, takeFailure });
+  const acting = createPointIdentifier({
+    cache: createPointCache(store),
+    checkActive,
+    refuseStranger,
+    takeFailure,
+  });
   const flagReplacedKey = createKeyFlag();
 
   function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
-    if (headerText?.startsWith(pointKeyPrefix) === true) return lookUpPoint(headerText, { request, reply });
     const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    const exchange = { request, reply };
+    if (headerText?.startsWith(pointKeyPrefix) === true) return identifyPoint(headerText, moment, exchange);
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
-    if (cached === null) return lookUp(headerText, moment, { request, reply });
-    request.identity = cached;
-    checkNamed(request, cached.agent);
-    checkRate(cached, { request, reply });
+    if (cached === null) return lookUp(headerText, moment, exchange);
+    admit(cached, exchange);
+    return null;
+  }
+
+  function identifyPoint(keyText: string, moment: Moment, exchange: Exchange): Promise<void> | null {
+    const cached = acting.cached(keyText, exchange.request, moment);
+    if (cached === null) return lookUpPoint(keyText, moment, exchange);
+    admit(cached, exchange);
     return null;
   }
 
@@ -88,16 +106,21 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
     request.identity = result;
     checkActive(result);
-    checkNamed(request, result.agent);
-    checkRate(result, exchange);
+    admit(result, exchange);
   }
 
-  async function lookUpPoint(keyText: string, exchange: Exchange): Promise<void> {
-    const { request } = exchange;
-    const result = await acting.identify(keyText, request);
-    request.identity = result;
+  async function lookUpPoint(keyText: string, moment: Moment, exchange: Exchange): Promise<void> {
+    const result = await acting.identify(keyText, exchange.request, moment);
+    exchange.request.identity = result;
     checkActive(result);
-    checkRate(result, exchange);
+    admit(result, exchange);
+  }
+
+  /** An active agent, within its rate. */
+  function admit(identity: Identity, exchange: Exchange): void {
+    exchange.request.identity = identity;
+    if (identity.point === undefined) checkNamed(exchange.request, identity.agent);
+    checkRate(identity, exchange);
   }
 
   function checkRate(identity: Identity, { request, reply }: Exchange): void {
@@ -113,20 +136,14 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
-    if (before.point !== undefined) return lookAtPointAgain(headerText, before);
     const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
+    if (isByPoint(before)) return acting.identifyAgain(headerText, before, moment);
     return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
 
   async function lookAgain(headerText: string, moment: Moment): Promise<Identity> {
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) throw notKnown(result.kind);
-    checkActive(result);
-    return result;
-  }
-
-  async function lookAtPointAgain(keyText: string, before: Identity): Promise<Identity> {
-    const result = await acting.identifyAgain(keyText, before.agent.id);
     checkActive(result);
     return result;
   }
@@ -160,6 +177,10 @@ function createKeyFlag(): (identity: Identity, exchange: Exchange) => void {
     if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
     request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent uses a key that has been replaced');
   };
+}
+
+function isByPoint(identity: Identity): identity is ActingAs {
+  return identity.point !== undefined;
 }
 
 function checkActive({ kind }: Extract<Authentication | PointAuthentication, Identity>): void {

@@ -10,13 +10,17 @@ import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text } from '../contract/schemas.ts';
 import { refusal } from './credentials.ts';
 
+/** Six digits, or a recovery code, however it is typed. */
+export const codeLengthMax = 20;
+
 export const proofFields: Readonly<Record<string, JsonSchema>> = {
   password: text(1024),
-  code: text(6),
+  code: text(codeLengthMax),
   passkey: { type: 'object' },
 };
 
-const proofDescription = '`password`, with `code` where codes are set up, or `passkey`';
+const proofDescription =
+  '`password`, with `code` (a one-time code or a recovery code) where codes are set up, or `passkey`';
 
 /** The operation with the fields of a proof in its body. */
 export function withProof<T extends Pick<Operation, 'body'>>(operation: T): T {

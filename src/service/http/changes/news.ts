@@ -25,6 +25,8 @@ export interface NewsDeps {
 export interface AccessNews {
   invited(invitation: Invitation, secret: string): void;
   declined(application: Application): void;
+  /** An admin lets somebody set their password anew. */
+  resetLinkMade(person: Person, link: { readonly secret: string; readonly endsAtMs: number }): void;
   /** How somebody comes in was changed. */
   noticed: Notify;
 }
@@ -84,6 +86,12 @@ export function createNews(deps: NewsDeps): News {
         subject: `Writ: ${noticeTexts[what]}`,
         text: `At ${new Date(createdAtMs).toISOString()} ${noticeTexts[what]}.\n\nIf it was not you, change your password at once, which ends all sessions and tokens, and tell an admin:\n${publicUrl}/account\n`,
       }),
+    resetLinkMade: ({ email }, { secret, endsAtMs }) =>
+      mailer?.post({
+        to: email,
+        subject: 'Writ: set a new password',
+        text: `An admin has made a link by which you set a new password. It is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
+      }),
     declined: ({ email, answer }) =>
       mailer?.post({
         to: email,
@@ -100,7 +108,11 @@ const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'codes-set-up': 'one-time codes were set up for your account',
   'codes-removed': 'one-time codes were removed from your account',
   'factors-reset': 'an admin has reset your one-time codes and passkeys',
+  'recovery-codes-made': 'new recovery codes were made for your account',
+  'recovery-code-used': 'a recovery code of your account was used',
   'password-changed': 'the password of your account was changed',
+  'reset-link-made': 'an admin has made a link by which the password of your account can be set anew',
+  'password-reset': 'the password of your account was set anew by a link of an admin',
   'token-made': 'a personal token was made for your account',
 };
 

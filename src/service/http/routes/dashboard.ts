@@ -4,7 +4,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../contract/problem.ts';
 
@@ -30,8 +30,11 @@ const pageAddresses = [
   '/welcome',
   '/setup',
   '/invitation',
+  '/reset',
   '/apply',
 ];
+
+const indexName = 'index.html';
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -67,16 +70,24 @@ interface StaticFile {
   readonly bytes: (encoding: Encoding) => Buffer;
 }
 
+/** Whom the sign-in page of a demo offers to be. */
+export interface DemoAccount {
+  readonly email: string;
+  readonly password: string;
+}
+
 export interface DashboardRouteOptions {
+  /** The page says on every screen that it is a demo, and knows this account; null where the service is none. */
+  readonly demo?: DemoAccount | null;
   /** Where the build is; its own place unless said otherwise. */
   readonly folder?: string;
 }
 
 export async function dashboardRoutes(
   app: FastifyInstance,
-  { folder = builtFolder }: DashboardRouteOptions,
+  { folder = builtFolder, demo = null }: DashboardRouteOptions,
 ): Promise<void> {
-  const files = readFiles(folder);
+  const files = readFiles(folder, demo);
 
   const send = (name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const file = files.get(name);
@@ -91,11 +102,10 @@ export async function dashboardRoutes(
 
   const config = { isDocumented: false };
   for (const address of pageAddresses) {
-    app.get(address, { config }, (request, reply) => send('index.html', request, reply));
+    app.get(address, { config }, (request, reply) => send(indexName, request, reply));
   }
   for (const name of files.keys()) {
-    if (name !== 'index.html')
-      app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
+    if (name !== indexName) app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
   }
 }
 
@@ -127,9 +137,10 @@ function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
 }
 
 /** Path with `/` → file; empty where the dashboard has not been built, or is taken away in this moment. */
-function readFiles(root: string): ReadonlyMap<string, StaticFile> {
+function readFiles(root: string, demo: DemoAccount | null): ReadonlyMap<string, StaticFile> {
   try {
-    return readAll(root);
+    const files = readAll(root);
+    return demo === null ? files : files.set(indexName, demoPage(join(root, indexName), demo));
   } catch (error) {
     // A service decides without its dashboard as well as with it.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
@@ -137,7 +148,7 @@ function readFiles(root: string): ReadonlyMap<string, StaticFile> {
   }
 }
 
-function readAll(root: string): ReadonlyMap<string, StaticFile> {
+function readAll(root: string): Map<string, StaticFile> {
   const files = new Map<string, StaticFile>();
   for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     const type = contentTypes[extname(entry)];
@@ -147,4 +158,13 @@ function readAll(root: string): ReadonlyMap<string, StaticFile> {
     files.set(entry.replaceAll('\\', '/'), { type, bytes: packed(bytes, br) });
   }
   return files;
+}
+
+/** The page with the account in an attribute of its root, where the page's own scripts read it. */
+function demoPage(path: string, demo: DemoAccount): StaticFile {
+  const value = JSON.stringify(demo).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const bytes = Buffer.from(
+    readFileSync(path, 'utf8').replace('<html ', () => `<html data-demo="${value}" `),
+  );
+  return { type: contentTypes['.html'] ?? '', bytes: packed(bytes, brotliCompressSync(bytes)) };
 }

@@ -24,10 +24,24 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
     reply.code(isReady ? 200 : 503);
     return {
       status: isReady ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
+      why: isReady ? null : whyNot({ isWritable, isStopping: shutdown.aborted }),
       store: { status: isWritable ? 'writable' : 'not-writable' },
       policies: policyReport(policies.state()),
     };
   });
+}
+
+function whyNot({
+  isWritable,
+  isStopping,
+}: {
+  readonly isWritable: boolean;
+  readonly isStopping: boolean;
+}): string {
+  if (isStopping) return 'the service is stopping';
+  return isWritable
+    ? 'the replicas decide by another policy set, which this one cannot decide by yet'
+    : 'records cannot be written: nothing is granted until they can';
 }
 
 const healthOperation: Operation = {
@@ -51,9 +65,10 @@ const healthOperation: Operation = {
 const readySchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['status', 'store', 'policies'],
+  required: ['status', 'why', 'store', 'policies'],
   properties: {
     status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
+    why: { type: ['string', 'null'], description: 'What stands in the way; null where nothing does.' },
     store: {
       type: 'object',
       required: ['status'],
@@ -65,6 +80,7 @@ const readySchema = {
 
 const readyExample = {
   status: 'ready',
+  why: null,
   store: { status: 'writable' },
   policies: policyReportExample,
 } as const;
@@ -78,7 +94,12 @@ const readyOperation: Operation = {
     503: {
       description: 'It cannot record, or is stopping',
       schema: readySchema,
-      example: { ...readyExample, status: 'not-ready', store: { status: 'not-writable' } },
+      example: {
+        ...readyExample,
+        status: 'not-ready',
+        why: 'records cannot be written: nothing is granted until they can',
+        store: { status: 'not-writable' },
+      },
     },
   },
   problems: ['internal_error'],

@@ -17,6 +17,7 @@ import { overviewRoutes } from './overview.ts';
 import { accessRoutes } from './people/access.ts';
 import { applicationRoutes } from './people/applications.ts';
 import { peopleRoutes } from './people/people.ts';
+import { resetLinkRoutes } from './people/reset-links.ts';
 import { secondFactorRoutes } from './people/second-factors.ts';
 import { sessionRoutes } from './people/session.ts';
 import { sessionListRoutes } from './people/sessions.ts';
@@ -28,7 +29,9 @@ import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
 import { replayRoutes } from './policies/replay.ts';
 import { receiptRoutes } from './receipts.ts';
+import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
+import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
 import { stepUpRoutes } from './requests/step-up.ts';
@@ -38,6 +41,7 @@ import { webhookRoutes } from './webhooks.ts';
 /** In the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
+  ...outcomeRoutes,
   ...actionRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
@@ -46,6 +50,7 @@ export const managementRoutes = [
   ...accessRoutes,
   ...applicationRoutes,
   ...peopleRoutes,
+  ...resetLinkRoutes,
   ...agentRoutes,
   ...agentKeyRoutes,
   ...agentActivityRoutes,
@@ -61,6 +66,7 @@ export const managementRoutes = [
   ...auditRoutes,
   ...webhookRoutes,
   ...switchRoutes,
+  ...replicaRoutes,
   ...approvalRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,

@@ -21,7 +21,7 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  readonly store: Pick<Store, 'isWritable' | 'queueDepth'>;
+  readonly store: Pick<Store, 'isWritable' | 'queueDepth' | 'replicas'>;
   readonly clock: Clock;
   readonly policies: Pick<PolicyHost, 'state' | 'onChange'>;
 }
@@ -98,6 +98,16 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
   registry.gauge({ name: 'writ_store_writable', help: '1 while records can be written.' }, () => [
     { value: Number(store.isWritable()) },
   ]);
+  registry.gauge({ name: 'writ_replicas', help: 'Processes that serve the same records.' }, () => [
+    { value: store.replicas === null ? 1 : (store.replicas.latest()?.replicas.length ?? 0) },
+  ]);
+  registry.gauge(
+    { name: 'writ_replicas_ready', help: 'Those of them that can decide by the active policy set.' },
+    () => {
+      const all = store.replicas === null ? null : (store.replicas.latest()?.replicas ?? []);
+      return [{ value: all === null ? 1 : all.filter(({ isReady }) => isReady).length }];
+    },
+  );
 }
 
 function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, 'state' | 'onChange'>): void {

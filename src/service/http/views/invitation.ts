@@ -1,7 +1,7 @@
 // Invitations as replies, and the roles and groups that one gives. INVARIANT: the token of an invitation is shown in the reply
 // that made it and never again.
 
-import type { Invited } from '../../people/access.ts';
+import type { Invited, OpenInvitation } from '../../people/access.ts';
 import { type Role, roles } from '../../people/operations.ts';
 import type { Invitation } from '../../people/person.ts';
 import type { JsonSchema } from '../contract/operation.ts';
@@ -38,6 +38,31 @@ export const openInvitationExample = {
   created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
   ends_at: '2026-03-09T10:00:00.000Z',
 };
+
+/** What somebody sees who has the link. */
+export const invitedSchema = objectSchema({
+  email: text(254),
+  name: text(100),
+  invited_by: text(100),
+  roles: textList,
+  groups: textList,
+  ends_at: time,
+});
+
+export const invitedExample = {
+  email: 'ben@example.com',
+  name: 'Ben',
+  invited_by: 'Ann',
+  roles: ['approver'],
+  groups: ['finance'],
+  ends_at: '2026-03-09T10:00:00.000Z',
+};
+
+export function shownInvited({ invitation, inviter }: OpenInvitation) {
+  const { email, name, roles: given, groups, endsAtMs } = invitation;
+  const ends_at = timeText(endsAtMs);
+  return { email, name, invited_by: inviter.name, roles: [...given], groups: [...groups], ends_at };
+}
 
 export function invitationView(description: string) {
   return {

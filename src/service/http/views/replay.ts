@@ -79,7 +79,10 @@ const replaySchema = objectSchema({
   from: timeOrNull,
   until: timeOrNull,
   matrix: { ...byOutcome(byOutcome(count)), description: 'By decision as recorded, then by decision now.' },
-  withheld: { ...count, description: 'In no cell: what the payload check reads was withheld as a secret.' },
+  withheld: {
+    ...count,
+    description: 'In no cell: digests stand in the record for what the payload check or rules read.',
+  },
   changes: objectSchema({ outcome: count, asked: count, rule: count }),
   people: { ...arrayOf(peopleSchema), description: 'A word is one answer of one person.' },
   minutes_a_word: objectSchema({ minutes: count, measured: { type: 'boolean' } }),
@@ -94,6 +97,7 @@ const replaySchema = objectSchema({
   findings: { ...arrayOf(countedFindingSchema), description: 'The loosest first.' },
   limits: limitsSchema,
   without_finding: { ...count, description: 'Changed requests that meet no finding.' },
+  unfiled: { ...count, description: 'Of which it cannot be told: digests stand for what rules read.' },
   repeated: count,
   unread: objectSchema({ count, first: arrayOf(word) }),
   examples: { ...arrayOf(exampleSchema), description: 'Ten of each kind of change at most.' },
@@ -158,6 +162,7 @@ export const replayLineExample = {
       findings: [{ ...finding, log: { id: '1', requests: 2, agents: 1 } }],
       limits: [],
       without_finding: 0,
+      unfiled: 0,
       repeated: 0,
       unread: { count: 0, first: [] },
       examples: [

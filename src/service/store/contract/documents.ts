@@ -60,6 +60,10 @@ export interface DocumentPage {
   readonly countMax: number;
 }
 
+export function kindsOf(writes: readonly DocumentWrite[]): readonly string[] {
+  return writes.map(({ kind }) => kind);
+}
+
 export interface DocumentStore {
   find(kind: string, id: string): Promise<DocumentRow | null>;
   findByName(kind: string, name: string): Promise<DocumentRow | null>;
@@ -71,4 +75,9 @@ export interface DocumentStore {
   write(writes: readonly DocumentWrite[], change: ManagementChange | null): Promise<DocumentResult>;
   /** Deletes what ended before `atMs`, at most so many; returns how many. */
   removeEnded(kind: string, atMs: number, countMax: number): Promise<number>;
+  /**
+   * Grows whenever a change of a document of the kind is asked for through this store, and again when it is done: what was found
+   * before may be out of date. Changes of other processes do not show here.
+   */
+  changesHere(kind: string): number;
 }

@@ -58,6 +58,18 @@ export function readKeyOf(path: string, isKnown: boolean): Buffer {
   return found.key;
 }
 
+/** The key of a store that is copied, at `path` for its copy. Throws StoreError where another key is there. */
+export function copyKey(path: string, key: Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) {
+    const draft = writeDraft(path, keyText(Buffer.from(key)));
+    linkUnlessThere(draft, path);
+    rmSync(draft);
+  }
+  if (readKey(path)?.key.equals(key) === true) return;
+  throw new StoreError('master-key', `\`${path}\` is the key of another store: move it away`);
+}
+
 /** What the database remembers of a key, telling nothing of it. */
 export function masterKeyCheck(key: Uint8Array): string {
   return createHmac('sha256', key).update('writ master key check').digest('hex').slice(0, 32);

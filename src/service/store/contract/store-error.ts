@@ -28,6 +28,8 @@ export type StoreErrorCode =
   /** The connection broke before the database said whether the write is stored. */
   | 'uncertain'
   | 'closed'
+  /** The records are elsewhere now, or are being copied here. */
+  | 'moved'
   /** The master key is missing, malformed or that of another database. */
   | 'master-key'
   /** Something was changed, and not by the service. */

@@ -296,6 +296,8 @@ export interface SettingStore {
 export interface NonceStore {
   /** Uses that are still kept, the oldest first. */
   kept(): Promise<readonly NonceUse[]>;
+  /** Uses with a signature from before this moment may have been forgotten; null where none was. */
+  validFromMs(): Promise<number | null>;
   /**
    * Remembers a use. It is durable before any write that is asked for later resolves, so before the record of the
    * request that used it, and is never given up while the store is open: nobody waits for it.

@@ -1,5 +1,6 @@
 // Agents and keys out of rows, and the times of their last uses.
 
+import { createChangeCount } from '../contract/change-count.ts';
 import type { AgentStore } from '../contract/store.ts';
 import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../sqlite/rows.ts';
 import { agentWrites } from './agent-writes.ts';
@@ -12,16 +13,8 @@ export function agentStore(
   queue: Pick<CommitQueue, 'write'>,
   noteUse: AgentStore['noteUse'],
 ): AgentStore {
-  let changes = 0;
-  const change = async <T>(work: Work<T>): Promise<T> => {
-    changes += 1;
-    try {
-      return await queue.write(work);
-    } finally {
-      // Before the caller that waits for the change continues.
-      changes += 1;
-    }
-  };
+  const changes = createChangeCount();
+  const change = <T>(work: Work<T>): Promise<T> => changes.during(['agent'], () => queue.write(work));
   return {
     add: (agent, key, by) => change(agentWrites.add({ agent, key, ...by })),
     async list() {
@@ -62,6 +55,6 @@ export function agentStore(
     setSigning: (signingChange) => change(agentWrites.setSigning(signingChange)),
     rotateKey: (rotation) => change(agentWrites.rotateKey(rotation)),
     noteUse,
-    changesHere: () => changes,
+    changesHere: () => changes.of('agent'),
   };
 }

@@ -50,9 +50,11 @@ const turnsMax = 4;
 const enoughWrites = 32;
 /** So long a failed write is held against the store unless another succeeds; then the next may try. */
 const failureShownMs = 5_000;
-/** A server that does not answer for so long is not there, as far as anybody asks. */
-const silenceMaxMs = 1_000;
+/** A server that does not answer for so long is not there, as far as anybody asks: together with the next, within a second. */
+const silenceShownMs = 650;
 const keepEveryMs = 250;
+/** One that does not answer this question for so long is connected to anew. */
+const silenceMaxMs = 1_000;
 const connectAgainMs = 100;
 
 export async function openCommitQueue(options: CommitQueueOptions): Promise<CommitQueue> {
@@ -145,7 +147,7 @@ export class CommitQueue {
   isWritable(): boolean {
     const silentSinceMs = this.#askedAtMs ?? Infinity;
     const now = performance.now();
-    const isAnswering = now - silentSinceMs < silenceMaxMs && !this.#connection.isLost();
+    const isAnswering = now - silentSinceMs < silenceShownMs && !this.#connection.isLost();
     return this.#ended === null && isAnswering && now - this.#failedAtMs > failureShownMs;
   }
 

@@ -1,6 +1,7 @@
 // Documents out of rows.
 
-import type { DocumentRow, DocumentStore } from '../contract/documents.ts';
+import { createChangeCount } from '../contract/change-count.ts';
+import { type DocumentRow, type DocumentStore, kindsOf } from '../contract/documents.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { removeEnded, writeDocuments } from './document-writes.ts';
 import type { ReadPool } from './server/read-pool.ts';
@@ -9,6 +10,7 @@ const columns =
   'kind, id, version, name, parent, created_ms AS "createdAtMs", ends_ms AS "endsAtMs", document_json AS json';
 
 export function documentStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): DocumentStore {
+  const changes = createChangeCount();
   return {
     async find(kind, id) {
       const text = `SELECT ${columns} FROM documents WHERE kind = $1 AND id = $2`;
@@ -29,7 +31,10 @@ export function documentStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'writ
       const text = 'SELECT generation FROM document_kinds WHERE kind = $1';
       return (await rows<{ readonly generation: number }>(text, [kind]))[0]?.generation ?? 0;
     },
-    write: (writes, change) => queue.write(writeDocuments(writes, change)),
-    removeEnded: (kind, atMs, countMax) => queue.write(removeEnded(kind, atMs, countMax)),
+    write: (writes, change) =>
+      changes.during(kindsOf(writes), () => queue.write(writeDocuments(writes, change))),
+    removeEnded: (kind, atMs, countMax) =>
+      changes.during([kind], () => queue.write(removeEnded(kind, atMs, countMax))),
+    changesHere: changes.of,
   };
 }

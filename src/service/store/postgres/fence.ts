@@ -65,7 +65,7 @@ export async function claimSlot(connection: Connection, { instance }: Fence): Pr
   const [claimed] = await connection.query<Claimed>(
     {
       text: `UPDATE replicas
-        SET epoch = epoch + 1, instance = $1, seen_at = clock_timestamp(), wants = NULL, is_ready = false
+        SET epoch = epoch + 1, instance = $1, seen_at = clock_timestamp(), wants = NULL, is_ready = false, about_json = NULL
         WHERE slot = (
           SELECT slot FROM replicas
           WHERE instance IS NULL OR seen_at < clock_timestamp() - interval '${goneAfterSeconds} s'

@@ -76,6 +76,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
         pool.rows(
           'SELECT nonce, used_ms AS "usedAtMs", kept_until_ms AS "keptUntilMs" FROM nonces ORDER BY kept_until_ms',
         ),
+      validFromMs: async () => null,
       note: (use) => queue.noteNonce(use),
     },
     chain: chainStore(pool, queue),

@@ -1,7 +1,14 @@
 // The processes that serve, and the policy set that all of them decide by. INVARIANT: a set becomes active in one transaction at
 // the end of the chain, with its record: the first one at once, each later one where all that serve want it.
 
-import type { Replica, ReplicaStore, ReplicasNow, StoredPolicies } from '../contract/replicas.ts';
+import type {
+  Replica,
+  ReplicaAbout,
+  ReplicaStore,
+  ReplicasNow,
+  Standby,
+  StoredPolicies,
+} from '../contract/replicas.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { goneAfterSeconds } from './fence.ts';
@@ -10,30 +17,68 @@ import type { Work } from './transaction.ts';
 
 const isServing = `instance IS NOT NULL AND seen_at >= clock_timestamp() - interval '${goneAfterSeconds} s'`;
 
+interface FoundReplica extends Pick<Replica, 'slot' | 'wants' | 'isReady' | 'seenAgoMs'> {
+  readonly epoch: number;
+  readonly active: string | null;
+  readonly aboutJson: string | null;
+}
+
+/** A database of an earlier moment gives out none of the epochs again that were given out since. */
+const epochsForgottenMax = 2 ** 32;
+
 export function replicaStore(
   { rows }: ReadPool,
   queue: CommitQueue,
   { onOtherPolicies }: Pick<Asking, 'onOtherPolicies'>,
 ): ReplicaStore {
+  let latest: ReplicasNow | null = null;
   return {
     async now() {
-      const found = await rows<ReplicasNow & Replica>(
-        `SELECT policy_epoch AS epoch, policy_digest AS active, slot, wants, is_ready AS "isReady"
+      const found = await rows<FoundReplica>(
+        `SELECT policy_epoch AS epoch, policy_digest AS active, slot, wants, is_ready AS "isReady", about_json AS "aboutJson",
+           (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS "seenAgoMs"
          FROM control LEFT JOIN replicas ON ${isServing} ORDER BY slot`,
       );
       const [{ epoch, active } = { epoch: 0, active: null }] = found;
-      const replicas = found.filter(({ slot }) => slot !== null);
-      return {
-        epoch,
-        active,
-        replicas: replicas.map(({ slot, wants, isReady }) => ({ slot, wants, isReady })),
-      };
+      const replicas = found
+        .filter(({ slot }) => slot !== null)
+        .map(({ slot, wants, isReady, aboutJson, seenAgoMs }) => ({
+          slot,
+          wants,
+          isReady,
+          // Written by `introduce`.
+          about: aboutJson === null ? null : (JSON.parse(aboutJson) as ReplicaAbout),
+          isSelf: slot === queue.fence.slot,
+          seenAgoMs: Math.max(0, seenAgoMs),
+        }));
+      latest = { epoch, active, replicas };
+      return latest;
     },
+    latest: () => latest,
+    standbys: () =>
+      rows<Standby>(
+        `SELECT application_name AS name, sync_state AS mode,
+           (extract(epoch FROM replay_lag) * 1000)::float8 AS "lagMs"
+         FROM pg_stat_replication ORDER BY application_name, pid`,
+      ),
+    introduce: (about) =>
+      queue.write(async (transaction) => {
+        await transaction.rows('UPDATE replicas SET about_json = $2 WHERE slot = $1', [
+          transaction.slot,
+          JSON.stringify(about),
+        ]);
+      }),
     tell: ({ wants, isReady }) =>
       queue.write(async (transaction) => {
         await transaction.rows('UPDATE replicas SET wants = $2, is_ready = $3 WHERE slot = $1', [
           ...[transaction.slot, wants, isReady],
         ]);
+      }),
+    fenceAll: () =>
+      queue.write(async (transaction) => {
+        await transaction.rows(
+          `UPDATE replicas SET epoch = epoch + ${epochsForgottenMax}, instance = NULL, seen_at = '-infinity'`,
+        );
       }),
     activate: (set, activation) => queue.write(activate(set, activation)),
     async find(digest) {

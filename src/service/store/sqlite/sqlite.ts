@@ -6,7 +6,8 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import type { ActivityStore } from '../contract/agent-activity.ts';
-import type { DocumentStore } from '../contract/documents.ts';
+import { createChangeCount } from '../contract/change-count.ts';
+import { type DocumentStore, kindsOf } from '../contract/documents.ts';
 import { checkDataFiles } from '../contract/file-guards.ts';
 import { createKeyUses } from '../contract/key-uses.ts';
 import { type MasterKey, readMasterKey } from '../contract/master-key.ts';
@@ -98,7 +99,11 @@ async function openWithWriter(
       requests,
       plants: plantStore(read, queue),
       settings: settingStore(read, queue),
-      nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
+      nonces: {
+        kept: () => read((reads) => reads.keptNonces()),
+        validFromMs: async () => null,
+        note: queue.noteNonce,
+      },
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
       meters: meterStore(read, queue, requests),
@@ -133,16 +138,8 @@ async function openWithWriter(
 type Read = <T>(query: (reads: Reads) => T) => Promise<T>;
 
 function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse']): AgentStore {
-  let changes = 0;
-  const change = async <W extends AgentWrite>(write: W) => {
-    changes += 1;
-    try {
-      return await queue.write(write);
-    } finally {
-      // Before the caller that waits for the change continues.
-      changes += 1;
-    }
-  };
+  const changes = createChangeCount();
+  const change = <W extends AgentWrite>(write: W) => changes.during(['agent'], () => queue.write(write));
   return {
     add: (agent, key, by) => change({ kind: 'add-agent', agent, key, who: by?.who }),
     list: () => read((reads) => reads.agents()),
@@ -155,7 +152,7 @@ function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse'
     setSigning: (signingChange) => change({ kind: 'set-signing', change: signingChange }),
     rotateKey: (rotation) => change({ kind: 'rotate-key', rotation }),
     noteUse,
-    changesHere: () => changes,
+    changesHere: () => changes.of('agent'),
   };
 }
 
@@ -264,14 +261,19 @@ function activityStore(read: Read): ActivityStore {
 }
 
 function documentStore(read: Read, queue: WriteQueue): DocumentStore {
+  const changes = createChangeCount();
   return {
     find: (kind, id) => read((reads) => reads.document(kind, id)),
     findByName: (kind, name) => read((reads) => reads.documentByName(kind, name)),
     list: (page) => read((reads) => reads.documents(page)),
     generation: (kind) => read((reads) => reads.generation(kind)),
-    write: (writes, change) => queue.write({ kind: 'write-documents', writes, change }),
+    write: (writes, change) =>
+      changes.during(kindsOf(writes), () => queue.write({ kind: 'write-documents', writes, change })),
     removeEnded: (documentKind, atMs, countMax) =>
-      queue.write({ kind: 'remove-documents', documentKind, atMs, countMax }),
+      changes.during([documentKind], () =>
+        queue.write({ kind: 'remove-documents', documentKind, atMs, countMax }),
+      ),
+    changesHere: changes.of,
   };
 }
 

@@ -42,7 +42,7 @@ export function withStore(
   options: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withOpened(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
+  return withPlace(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
 }
 
 /** Runs a command on the records of the store, which it only reads. */
@@ -50,10 +50,11 @@ export function withRecords(
   options: StoreOptions,
   run: (records: RecordReader) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withOpened(options, openRecords, run);
+  return withPlace(options, openRecords, run);
 }
 
-async function withOpened<Opened extends { close(): Promise<void> }>(
+/** Runs a command on what `open` makes of the place. */
+export async function withPlace<Opened extends { close(): Promise<void> }>(
   { json, ...options }: StoreOptions,
   open: (place: StorePlace) => Promise<Opened>,
   run: (opened: Opened) => Promise<ExitCode>,

@@ -1,9 +1,6 @@
-// `writ people`: manages who has access to a running service. Only `setup-link` works on the data directory itself: it
-// is for the time before the first admin exists.
+// `writ people`: manages who has access to a running service. Only `setup-link` works on the data directory itself.
 
 import { type Command, Option } from 'commander';
-import { createSetUpLink } from '../../../service/people/access.ts';
-import { createDirectory } from '../../../service/people/directory.ts';
 import { roles } from '../../../service/people/operations.ts';
 import {
   type ApiOptions,
@@ -17,8 +14,8 @@ import {
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
-import { commandLineUser, type DataOption, withDataOption, withStore } from '../client/with-store.ts';
-import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
+import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
+import { defineSetUpLink } from './access/setup-link.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -243,30 +240,6 @@ function defineAnswers(command: Command, finish: Finish): void {
           const path = `/v1/applications/${step(id)}/decline`;
           const application = await api.post<ShownApplication>(path, { reason });
           show(options, application, ({ email }) => print(`the application of ${email} is declined\n`));
-        }),
-      );
-    });
-}
-
-function defineSetUpLink(command: Command, finish: Finish): void {
-  withDataOption(command.command('setup-link'))
-    .description('make a new link for the first admin, while nobody has access; the old link stops working')
-    .option('--url <address>', 'where people reach the service (WRIT_URL)')
-    .option('--json', 'print the result as JSON')
-    .action(async (options: DataOption & ApiOptions) => {
-      const base = (options.url ?? process.env.WRIT_URL ?? 'http://localhost:8181').replace(/\/$/, '');
-      finish(
-        await withStore(options, async (store) => {
-          const directory = createDirectory(store.documents, Date.now);
-          const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'anew' });
-          if (secret === null) {
-            printError('error: somebody has access already: ask an admin for an invitation\n');
-            return exitCodes.wrong;
-          }
-          const url = `${base}/setup#token=${secret}`;
-          if (options.json === true) printJson({ url });
-          else print(`${url}\n`);
-          return exitCodes.ok;
         }),
       );
     });

@@ -5,10 +5,12 @@ import type { Command } from 'commander';
 import { flagOf, type SettingName, settings } from '../../../service/http/config.ts';
 import { serve } from '../../../service/http/main.ts';
 import { StartError } from '../../../service/http/start-error.ts';
-import { type ExitCode, exitCodes, printError } from '../output/output.ts';
+import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 
 export function defineServe(command: Command, finish: (code: ExitCode) => void): void {
-  command.option('--config <file>', 'configuration file (default: writ.yaml where there is one)');
+  command
+    .option('--config <file>', 'configuration file (default: writ.yaml where there is one)')
+    .option('--demo', 'serve simulated agents and people on data of their own, thrown away at the end');
   for (const name of names) {
     const { value, meaning } = descriptions[name];
     const preset = settings[name].default;
@@ -25,6 +27,7 @@ export function defineServe(command: Command, finish: (code: ExitCode) => void):
 const examples = `
 Examples:
   writ serve
+  writ serve --demo
   writ serve --port 9000 --policies ./policies --data /var/lib/writ
   writ serve --store postgres://writ@db.example.com/writ --data /var/lib/writ
   WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
@@ -98,18 +101,48 @@ const descriptions = {
   'log.level': { value: 'level', meaning: 'trace, debug, info, warn, error or silent' },
 } as const satisfies Readonly<Record<SettingName, { readonly value: string; readonly meaning: string }>>;
 
-type Options = Readonly<Record<string, string | undefined>>;
+interface Options {
+  readonly config?: string;
+  readonly demo?: boolean;
+}
 
-async function start({ config, ...given }: Options): Promise<ExitCode> {
-  const flags = Object.fromEntries(names.map((name) => [name, given[optionName(name)]]));
+async function start({ config, demo = false, ...given }: Options): Promise<ExitCode> {
+  const values: Readonly<Record<string, string | undefined>> = given;
+  const flags = Object.fromEntries(names.map((name) => [name, values[optionName(name)]]));
   try {
-    await serve({ file: config, flags });
+    if (demo) await startDemo({ config, flags });
+    else await serve({ file: config, flags });
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     printError(`${error.message}\n`);
     return error.exitCode === 2 ? exitCodes.usage : exitCodes.wrong;
   }
+}
+
+type Flags = Readonly<Record<string, string | undefined>>;
+
+/** What a demo may be told; everything else would let it reach what is real, or strangers reach it. */
+const demoFlags: ReadonlySet<string> = new Set<SettingName>(['port', 'log.level']);
+
+async function startDemo({ config, flags }: { readonly config?: string | undefined; readonly flags: Flags }) {
+  const given = Object.keys(flags).filter((name) => flags[name] !== undefined && !demoFlags.has(name));
+  const refused = [
+    ...(config === undefined ? [] : ['--config']),
+    ...given.map((name) => flagOf(name as SettingName)),
+  ];
+  if (refused.length > 0)
+    throw new UsageError(
+      `a demo has data and settings of its own: leave out ${refused.join(', ')}, or leave out --demo`,
+    );
+  const { openDemo } = await import('../../demo/demo.ts');
+  const { demoWelcome } = await import('../../demo/demo-welcome.ts');
+  const demo = await openDemo({
+    port: flags.port,
+    logLevel: flags['log.level'],
+    onProgress: (text) => print(`${text}\n`),
+  });
+  if (demo !== null) print(demoWelcome(demo));
 }
 
 /** The name that the parser gives to the value of a flag: `--limits-burst` is `limitsBurst`. */

@@ -53,7 +53,7 @@ async function namedSide(against: string, path: string): Promise<AskedSide> {
 export function findingsToFile(compared: CandidateComparison | NoComparison): readonly ReplayFinding[] {
   if ('reason' in compared) return [];
   const { sides, diff, isNamed } = compared;
-  return replayFindings(diff, isNamed ? null : sides.before.digest);
+  return replayFindings({ diff, sides, decidedBy: isNamed ? null : sides.before.digest });
 }
 
 /** Policies that nobody named and that decided nothing of the log tell nothing of it. */

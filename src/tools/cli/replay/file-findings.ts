@@ -27,7 +27,7 @@ export async function countInLog(log: LogSource, { sides, diff, sinceMs }: Count
     candidate,
     reading: 'as recorded',
     sinceMs,
-    findings: replayFindings(diff),
+    findings: replayFindings({ diff, sides }),
   });
 }
 

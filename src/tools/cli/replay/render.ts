@@ -105,7 +105,7 @@ function noteLines(result: ReplayResult): readonly string[] {
     ...(withheld === 0
       ? []
       : [
-          `${many(withheld, 'request')} in no cell: secrets that the payload check reads are not in the records`,
+          `${many(withheld, 'request')} in no cell: digests stand in the records for what the payload check or rules read`,
         ]),
     ...[...unknownFacts].map(([fact, count]) => `\`${fact}\` is unknown for ${many(count, 'request')}`),
     ...(readingsRecorded === 0
@@ -120,11 +120,16 @@ function filedLines(result: ReplayResult, filed: RenderedAs['filed'], marks: Mar
   if ('reason' in filed) return [`${marks.bad('!')} not compared, as ${escapeForTerminal(filed.reason)}`];
   const { report, decided } = filed;
   const others = result.requests - decided;
-  const { without_finding: without = 0 } = report.log ?? {};
+  const { without_finding: without = 0, unfiled = 0 } = report.log ?? {};
   return [
     `what changes from ${escapeForTerminal(report.old.name)}, and the requests that meet it: ${countsText(report)}`,
     ...findingTexts(report).map((text, at) => `${at + 1}. ${text.trimEnd()}`),
     ...(without === 0 ? [] : [`${many(without, 'request')} decided otherwise without a finding`]),
+    ...(unfiled === 0
+      ? []
+      : [
+          `${marks.bad('!')} ${many(unfiled, 'request')} can be filed under no finding: digests stand for what rules read`,
+        ]),
     ...report.limits.map(
       ({ action, limits }) =>
         `${marks.bad('!')} ${escapeForTerminal(action)}: the findings are not proved to be all, ${limits.join(', ')}`,

@@ -74,7 +74,7 @@ function toText(tested: Tested): string {
       : `${mark} ${escapeForTerminal(path)}: ${(decided - different).toLocaleString('en')} of ${decided.toLocaleString('en')} requests decided as recorded\n`,
     result.changes.rule > 0 ? `  ${result.changes.rule.toLocaleString('en')} of these by another rule\n` : '',
     result.withheld > 0
-      ? `  ${result.withheld.toLocaleString('en')} cannot be repeated: what their payload check read was withheld\n`
+      ? `  ${result.withheld.toLocaleString('en')} cannot be repeated: what their payload check or rules read was withheld\n`
       : '',
   ].join('');
 }

@@ -208,7 +208,7 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
 }
 
 function logLines(
-  { requests, from, until, without_finding: without, withheld, unknown_facts: unknown }: ReportedLog,
+  { requests, from, until, without_finding: without, unfiled, withheld, unknown_facts: unknown }: ReportedLog,
   meters: readonly string[],
   style: Style,
 ): readonly string[] {
@@ -217,9 +217,16 @@ function logLines(
   return [
     `the log has ${many(requests, 'request')}${period}${readings}`,
     ...(without === 0 ? [] : [`⚠ ${many(without, 'request')} of the log change without a finding`]),
+    ...(unfiled === 0
+      ? []
+      : [
+          `⚠ ${many(unfiled, 'request')} of the log can be filed under no finding: digests stand for what rules read`,
+        ]),
     ...(withheld === 0
       ? []
-      : [`⚠ ${many(withheld, 'request')} of the log cannot be told: their secrets are not in the records`]),
+      : [
+          `⚠ ${many(withheld, 'request')} of the log cannot be told: digests stand for what the payload check or rules read`,
+        ]),
     ...[...unknown].map(
       ([fact, count]) => `⚠ ${style.code(fact)} is unknown for ${many(count, 'request')} of the log`,
     ),

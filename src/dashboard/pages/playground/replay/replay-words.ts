@@ -30,7 +30,7 @@ export function replayText({ requests, changes, reading }: ReplayResult): string
 
 /** What a reader has to know before they trust the figures. */
 export function replayNotes(result: ReplayResult): readonly string[] {
-  const { withheld, unread, against, requests, readings_as_recorded: readings, waits } = result;
+  const { withheld, unfiled, unread, against, requests, readings_as_recorded: readings, waits } = result;
   const others = requests - against.requests;
   return [
     ...(others === 0
@@ -41,7 +41,12 @@ export function replayNotes(result: ReplayResult): readonly string[] {
     ...(withheld === 0
       ? []
       : [
-          `${many(withheld, 'request')} cannot be tried: the record has digests in place of secrets that the payload check reads`,
+          `${many(withheld, 'request')} cannot be tried: the record has digests in place of what the payload check or rules read`,
+        ]),
+    ...(unfiled === 0
+      ? []
+      : [
+          `${many(unfiled, 'request')} cannot be filed under a finding: the record has digests in place of what rules read`,
         ]),
     ...entries(
       result.other_shape,

@@ -16,11 +16,14 @@ import { idParameter, noContent, objectSchema, text, textList } from '../../cont
 import { groupWarnings } from '../../views/group-warnings.ts';
 import {
   invitationView,
+  invitedExample,
+  invitedSchema,
   openInvitationExample,
   openInvitationSchema,
   type RolesBody,
   rolesAndGroups,
   shownInvitation,
+  shownInvited,
   shownOpenInvitation,
 } from '../../views/invitation.ts';
 import { personExample, personSchema, shownPersonReply } from '../../views/person.ts';
@@ -136,6 +139,37 @@ const withdrawInvitation = route<AccessDeps>({
   },
 });
 
+const lookAtInvitation = route<AccessDeps, { token: string }>({
+  method: 'POST',
+  url: '/v1/invitations/look',
+  access: 'public',
+  operation: {
+    id: 'lookAtInvitation',
+    summary: 'Who is invited by whom to do what; the link stays good',
+    body: {
+      description: '`token` is the end of the link.',
+      schema: objectSchema({ token: text(100) }),
+      examples: { ben: { token: 'AbC' } },
+    },
+    replies: {
+      200: {
+        description: 'The invitation',
+        schema: invitedSchema,
+        example: invitedExample,
+      },
+    },
+    problems: ['link_not_valid', 'too_many_attempts'],
+  },
+  handle: async (deps, { body, request }) => {
+    const { directory } = deps.signInDeps;
+    const attempt = attemptByLink(deps, request);
+    const found = await access.lookAtInvitation(directory, body.token);
+    if (found === null) throw linkNotValid();
+    attempt.succeeded();
+    return shownInvited(found);
+  },
+});
+
 const acceptInvitation = route<AccessDeps, { token: string; password: string }>({
   method: 'POST',
   url: '/v1/invitations/accept',
@@ -169,6 +203,7 @@ export const accessRoutes: readonly Route<AccessDeps>[] = [
   listInvitations,
   invite,
   withdrawInvitation,
+  lookAtInvitation,
   acceptInvitation,
 ];
 

@@ -4,6 +4,7 @@ import { confirmTotp, offerTotp, removeTotp } from '../../../people/codes.ts';
 import { reserveUnguessable } from '../../../people/guesses.ts';
 import * as passkeys from '../../../people/passkeys.ts';
 import { proofPurpose } from '../../../people/prove.ts';
+import * as recovery from '../../../people/recovery-codes.ts';
 import { startSession } from '../../../people/sessions.ts';
 import { reserved, wrongCredentials } from '../../calls/credentials.ts';
 import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
@@ -55,19 +56,61 @@ const confirmCodes = route<SignedInDeps, { secret: string; code: string }>({
   credential: 'proved-session',
   operation: {
     id: 'confirmCodes',
-    summary: 'Sets one-time codes up, by the first one',
+    summary: 'Sets one-time codes up, by the first one, with recovery codes beside them',
     body: {
       description: 'The secret that was offered, and the code that the app shows.',
       schema: objectSchema({ secret: text(64), code: text(6) }),
       examples: { first: { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', code: '287082' } },
     },
-    replies: { 204: noContent('Set up') },
+    replies: { 200: recoveryCodesReply('Set up; the recovery codes are shown this once') },
     problems: ['conflict'],
   },
   handle: async ({ signInDeps }, call) => {
     const result = await confirmTotp(signInDeps, actorOf(call).person, call.body);
-    if (result === 'wrong') throw wrongCredentials();
-    if (result === 'conflict') throw conflict('codes are set up: remove them first');
+    if (result.kind === 'wrong') throw wrongCredentials();
+    if (result.kind !== 'set-up') throw conflict('codes are set up: remove them first');
+    return { recovery_codes: result.recoveryCodes };
+  },
+});
+
+const getRecoveryCodes = route<SignedInDeps>({
+  method: 'GET',
+  url: '/v1/session/recovery-codes',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'getRecoveryCodes',
+    summary: "How many of the person's recovery codes are left",
+    replies: {
+      200: {
+        description: 'The count',
+        schema: objectSchema({ left: { type: 'integer' } }),
+        example: { left: recovery.recoveryCodesMax },
+      },
+    },
+  },
+  handle: async ({ signInDeps: { directory } }, call) => ({
+    left: await recovery.recoveryCodesLeft(directory, actorOf(call).person.id),
+  }),
+});
+
+const makeRecoveryCodes = route<SignedInDeps>({
+  method: 'POST',
+  url: '/v1/session/recovery-codes',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'makeRecoveryCodes',
+    summary: 'Makes new recovery codes; those of before are not good any more',
+    replies: { 201: recoveryCodesReply('Made; they are shown this once') },
+    problems: ['conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await recovery.makeRecoveryCodes(signInDeps, actorOf(call).person);
+    if (result.kind === 'no-codes') throw conflict('set up one-time codes first');
+    if (result.kind !== 'made') throw conflict();
+    call.reply.code(201);
+    return { recovery_codes: result.codes };
   },
 });
 
@@ -220,13 +263,16 @@ const signInByPasskey = route<SignedInDeps, { response: unknown }>({
     const answered = await passkeys.checkPasskey(signInDeps, signInPurpose, call.body.response);
     if (answered === null) throw wrongCredentials();
     attempt.succeeded();
-    return await signedIn(deps, await startSession(signInDeps, answered.person, address), call);
+    const started = await startSession(signInDeps, answered.person, { address, way: 'passkey' });
+    return await signedIn(deps, started, call);
   },
 });
 
 export const secondFactorRoutes: readonly Route<SignedInDeps>[] = [
   offerCodes,
   confirmCodes,
+  getRecoveryCodes,
+  makeRecoveryCodes,
   removeCodes,
   offerPasskey,
   addPasskey,
@@ -236,6 +282,11 @@ export const secondFactorRoutes: readonly Route<SignedInDeps>[] = [
   askPasskey,
   signInByPasskey,
 ];
+
+function recoveryCodesReply(description: string): OperationReply {
+  const schema = objectSchema({ recovery_codes: { type: 'array', items: text(20) } });
+  return { description, schema, example: { recovery_codes: ['K7QPA-XM3DN'] } };
+}
 
 function webAuthnReply(description: string): OperationReply {
   const schema: JsonSchema = { type: 'object', additionalProperties: true };

@@ -6,6 +6,7 @@ import * as sessions from '../../../people/sessions.ts';
 import * as credentials from '../../../people/sign-in.ts';
 import { refusal } from '../../calls/credentials.ts';
 import { clearSessionCookie, deviceOf } from '../../calls/identify-person.ts';
+import { codeLengthMax } from '../../calls/proof.ts';
 import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import { idParameter, noContent, objectSchema, text } from '../../contract/schemas.ts';
@@ -21,8 +22,9 @@ const signIn = route<SignedInDeps, { email: string; password: string; code?: str
     summary: 'Signs a person in',
     description: 'Sets the cookie of a new session. Whether an address is known shows nowhere.',
     body: {
-      description: '`code` is needed where the person has set up one-time codes.',
-      schema: objectSchema({ email: text(254), password: text(1024) }, { code: text(6) }),
+      description:
+        '`code` is needed where the person has set up one-time codes: six digits, or a recovery code.',
+      schema: objectSchema({ email: text(254), password: text(1024) }, { code: text(codeLengthMax) }),
       examples: {
         password: { email: 'ann@example.com', password: 'correct horse battery', code: '287082' },
       },
@@ -92,7 +94,10 @@ const changePassword = route<SignedInDeps, { new_password: string }>({
       case 'changed':
         return await signedIn(
           deps,
-          await sessions.startSession(signInDeps, result.person, call.request.clientAddress),
+          await sessions.startSession(signInDeps, result.person, {
+            address: call.request.clientAddress,
+            way: call.session?.way ?? 'password',
+          }),
           call,
         );
       case 'invalid':

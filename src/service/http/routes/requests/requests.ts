@@ -1,5 +1,4 @@
-// /v1/requests: requests as they are now, for the agents that made them and for people by their roles; and the report of
-// what became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
+// /v1/requests: requests as they are now, for the agents that made them and for people by their roles. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
 // for whoever asks and none at all look the same.
 
 import type { FastifyRequest } from 'fastify';
@@ -11,12 +10,11 @@ import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
-import { callerOf } from '../../calls/people-now.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { idParameter, objectSchema } from '../../contract/schemas.ts';
+import { idParameter } from '../../contract/schemas.ts';
 import { detailFor, detailOf, isSeenBy, requestNotFound } from '../../views/decided.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../../views/request.ts';
 import { nextRequests, readAskedRequests, requestFilters } from '../../views/request-filter.ts';
@@ -27,8 +25,6 @@ interface RequestDeps {
   readonly decisions: Decisions;
   /** Requests of a list, with their votes as of now. */
   readonly judge: VoteJudge['judge'];
-  /** Whether an agent's own report that it did not use a grant takes it out of the meters. */
-  readonly areAgentReportsTrusted: boolean;
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
 }
@@ -100,50 +96,6 @@ const getRequest = route<RequestDeps>({
   },
 });
 
-const reportOutcome = route<RequestDeps, { executed: boolean }>({
-  method: 'POST',
-  url: '/v1/requests/:id/outcome',
-  access: 'requests.report',
-  isForAgents: true,
-  operation: {
-    id: 'reportOutcome',
-    summary: 'Says what became of a grant, which ends it',
-    description:
-      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
-    parameters: [requestId],
-    body: {
-      description: 'Whether the action was carried out.',
-      schema: objectSchema({ executed: { type: 'boolean' } }),
-      examples: { done: { executed: true } },
-    },
-    replies: {
-      200: {
-        description: 'The request',
-        schema: detailSchema,
-        example: detailExample,
-        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
-      },
-    },
-    problems: ['request_not_found', 'conflict'],
-  },
-  handle: async (
-    {
-      areAgentReportsTrusted,
-      decisions,
-      signInDeps: {
-        directory: { clock },
-      },
-    },
-    call,
-  ) => {
-    const { executed } = call.body;
-    const id = call.params.id ?? '';
-    const mayRelease = call.agent === null || areAgentReportsTrusted;
-    const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
-    return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
-  },
-});
-
 const withdrawRequest = route<RequestDeps>({
   method: 'POST',
   url: '/v1/requests/:id/withdraw',
@@ -169,12 +121,7 @@ const withdrawRequest = route<RequestDeps>({
   },
 });
 
-export const requestRoutes: readonly Route<RequestDeps>[] = [
-  listRequests,
-  getRequest,
-  reportOutcome,
-  withdrawRequest,
-];
+export const requestRoutes: readonly Route<RequestDeps>[] = [listRequests, getRequest, withdrawRequest];
 
 /** The request as the caller may see it; null where it is none, or not for them. */
 async function viewFor(

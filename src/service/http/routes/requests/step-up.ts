@@ -166,7 +166,8 @@ async function check(
   purpose: string,
 ): Promise<void> {
   const { request, session, body: shown } = call;
-  const showing = { shown, purpose, address: request.clientAddress, session };
+  const address = request.clientAddress;
+  const showing = { shown, purpose, address, session, takesRecoveryCode: false };
   const result = await reauthenticate(deps, actorOf(call).person, showing);
   if (result.kind === 'nothing-shown') {
     const detail = 'send `password` and `code`, or `passkey`';

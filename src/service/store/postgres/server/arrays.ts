@@ -22,6 +22,6 @@ export function textArray(values: readonly (string | null)[]): Buffer {
 }
 
 /** For a parameter of an array of numbers or truth values. */
-export function plainArray(values: readonly (number | boolean | null)[]): string {
+export function plainArray(values: readonly (number | bigint | boolean | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }

@@ -9,7 +9,7 @@ CREATE TABLE control (
   policy_digest text COLLATE "C"
 );
 
-INSERT INTO control VALUES (1, 2, 0, NULL);
+INSERT INTO control VALUES (1, 3, 0, NULL);
 
 -- The sets that are active or were, for replicas that have not read them from a directory.
 CREATE TABLE policy_sets (
@@ -19,7 +19,7 @@ CREATE TABLE policy_sets (
 
 -- Who serves, a slot each. A process that claims a slot raises its epoch, and nothing is stored under an earlier one. Each
 -- batch counts, so that after a broken connection the row says whether the last one was stored. `wants` is the digest of the
--- set that the process has read, `is_ready` whether it can decide by the active one.
+-- set that the process has read, `is_ready` whether it can decide by the active one, `about_json` what it says of itself.
 CREATE TABLE replicas (
   slot int2 PRIMARY KEY,
   epoch int8 NOT NULL,
@@ -27,10 +27,11 @@ CREATE TABLE replicas (
   instance text COLLATE "C",
   seen_at timestamptz NOT NULL,
   wants text COLLATE "C",
-  is_ready bool NOT NULL
+  is_ready bool NOT NULL,
+  about_json text
 ) WITH (fillfactor = 10);
 
-INSERT INTO replicas SELECT slot, 0, 0, NULL, '-infinity', NULL, false FROM generate_series(0, 63) AS slot;
+INSERT INTO replicas SELECT slot, 0, 0, NULL, '-infinity', NULL, false, NULL FROM generate_series(0, 63) AS slot;
 
 -- The last record. Its row is locked by each write, so that no two give out the same number, and so that what a write looks
 -- for cannot change before it commits.

@@ -45,6 +45,7 @@ type ReportedCode = Exclude<
   | 'unreachable'
   | 'uncertain'
   | 'closed'
+  | 'moved'
   | 'master-key'
   | 'tampered'
   | 'unsafe-files'

@@ -2,10 +2,10 @@
 
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { verifyChain } from '../../../service/audit/verify.ts';
-import { openStore } from '../../../service/store/open.ts';
-import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
-import { createMarks, type ExitCode, exitCodes, print, printError } from '../output/output.ts';
+import { verifyChain } from '../../../../service/audit/verify.ts';
+import { openStore } from '../../../../service/store/open.ts';
+import { type DataOption, withDataOption, withStore } from '../../client/with-store.ts';
+import { createMarks, type ExitCode, exitCodes, print, printError } from '../../output/output.ts';
 
 export function defineBackup(command: Command, finish: (code: ExitCode) => void): void {
   withDataOption(command)

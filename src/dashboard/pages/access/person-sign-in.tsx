@@ -1,0 +1,166 @@
+// What an admin does about how somebody signs in: a link for a forgotten password, a reset of second factors, ending sessions,
+// and ending all access.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { SessionTable } from '../../parts/form/session-table.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { Person } from './person-dialog.tsx';
+
+interface PartProps {
+  readonly person: Person;
+  readonly onChange: () => void;
+}
+
+type Question = 'password' | 'factors' | 'disable' | null;
+
+/** What is asked twice: it takes something away from somebody. */
+export function PersonSignIn({ person, onChange }: PartProps) {
+  const [question, setQuestion] = useState<Question>(null);
+  const { isBusy, problem, run } = useSending();
+  const isActive = person.status === 'active';
+  const close = (): void => setQuestion(null);
+  const setStatus = (status: Person['status']): Promise<void> =>
+    run(async () => {
+      await call('changePerson', { params: { id: person.id }, body: { status } });
+      tellDone(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
+      close();
+      onChange();
+    });
+  return (
+    <section class="access-status" aria-label="Sign-in">
+      <ProblemNote problem={problem} />
+      {question === null && (
+        <div class="form-actions">
+          {isActive && <Button onClick={() => setQuestion('password')}>Reset password…</Button>}
+          <Button onClick={() => setQuestion('factors')}>Reset second factors…</Button>
+          {isActive ? (
+            <Button onClick={() => setQuestion('disable')}>Disable…</Button>
+          ) : (
+            <Button isBusy={isBusy} onClick={() => void setStatus('active')}>
+              Enable
+            </Button>
+          )}
+        </div>
+      )}
+      {question === 'password' && <ResetPassword person={person} onClose={close} />}
+      {question === 'factors' && <ResetFactors person={person} onChange={onChange} onClose={close} />}
+      {question === 'disable' && (
+        <Note tone="escalate" icon="warning">
+          <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
+          <div class="form-actions">
+            <Button look="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
+              Disable them
+            </Button>
+            <Button onClick={close}>Not now</Button>
+          </div>
+        </Note>
+      )}
+      <PersonSessions person={person} />
+    </section>
+  );
+}
+
+interface QuestionProps {
+  readonly person: Person;
+  readonly onClose: () => void;
+}
+
+function ResetPassword({ person, onClose }: QuestionProps) {
+  const [removesFactors, setRemovesFactors] = useState(false);
+  const [made, setMade] = useState<Reply<'makeResetLink'> | null>(null);
+  const make = async (proof: Proof): Promise<void> => {
+    const body = { ...proof, removes_second_factors: removesFactors };
+    setMade(await call('makeResetLink', { params: { id: person.id }, body }));
+  };
+  if (made !== null) {
+    const link = `${window.location.origin}/reset#token=${made.token}`;
+    return (
+      <ShownOnce title={`Reset link for ${made.email}`} label="reset link" text={link}>
+        <p>
+          Give this link to them and to nobody else. It works once, until <At at={made.ends_at} />. If a mail
+          server is set up, Writ also sends it by mail.
+        </p>
+      </ShownOnce>
+    );
+  }
+  return (
+    <Note tone="escalate" icon="warning">
+      <p>
+        You get a link by which they set a new password, which ends their sessions and tokens. It is recorded,
+        and they are told. Make sure that the request really comes from them.
+      </p>
+      <ProofForm word="Create the link" onProof={make} onClose={onClose}>
+        {() => (
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={removesFactors}
+              onChange={({ currentTarget }) => setRemovesFactors(currentTarget.checked)}
+            />
+            <span>
+              They have lost their phone as well: the link also removes their one-time codes and passkeys
+            </span>
+          </label>
+        )}
+      </ProofForm>
+    </Note>
+  );
+}
+
+function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) {
+  const reset = async (proof: Proof): Promise<void> => {
+    await call('resetFactorsOfPerson', { params: { id: person.id }, body: proof });
+    tellDone('Their one-time codes and passkeys are removed, and their sessions have ended');
+    onClose();
+    onChange();
+  };
+  return (
+    <Note tone="escalate" icon="warning">
+      <p>
+        They sign in with their password alone until they set up codes or a passkey again, and their sessions
+        end. Make sure that the request really comes from them.
+      </p>
+      <ProofForm word="Reset the second factors" look="danger" onProof={reset} onClose={onClose} />
+    </Note>
+  );
+}
+
+function PersonSessions({ person: { id } }: Pick<PartProps, 'person'>) {
+  const { data, problem, reload } = useResource('listSessionsOfPerson', { params: { id } });
+  const { isBusy, problem: problemOfEnding, run } = useSending();
+  const endAll = (): Promise<void> =>
+    run(async () => {
+      await call('endSessionsOfPerson', { params: { id } });
+      tellDone('All their sessions have ended');
+      reload();
+    });
+  const end = async (session: string): Promise<void> => {
+    await call('endSessionOfPerson', { params: { id, session } });
+    tellDone('The session has ended');
+    reload();
+  };
+  return (
+    <>
+      <ProblemNote problem={problem ?? problemOfEnding} />
+      {data?.items.length === 0 && <p class="access-soft">Not signed in anywhere.</p>}
+      {data !== null && data.items.length > 0 && (
+        <>
+          <SessionTable label="Their sessions" sessions={data.items} onEnd={end} />
+          <div class="form-actions">
+            <Button isBusy={isBusy} onClick={() => void endAll()}>
+              End all sessions
+            </Button>
+          </div>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+// What the secret of a link stands for: looked up once, kept by the component alone.
+
+import { useEffect, useState } from 'preact/hooks';
+
+export interface Look<Data> {
+  /** Null until it is there. */
+  readonly data: Data | null;
+  readonly problem: unknown;
+  readonly retry: () => void;
+}
+
+/** Looks once, and again when the person says so. */
+export function useLook<Data>(look: () => Promise<Data>): Look<Data> {
+  const [state, setState] = useState<{ readonly data: Data | null; readonly problem: unknown }>(nothingYet);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let isWanted = true;
+    setState(nothingYet);
+    look().then(
+      (data) => isWanted && setState({ data, problem: null }),
+      (problem: unknown) => isWanted && setState({ data: null, problem }),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [tries]);
+  return { ...state, retry: () => setTries(tries + 1) };
+}
+
+const nothingYet = { data: null, problem: null };

@@ -1,0 +1,98 @@
+// What was found by a key, kept for a moment, so that whoever asks often is seldom looked up. INVARIANT: what is kept was found
+// less than `cachedMsMax` ago, and no change through this store has been asked for or made since: a change made here holds
+// from the next look on, one made by another process within that time.
+
+import { hash, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { AgentRow, KeyRow } from '../store/contract/records.ts';
+
+/** How long a change that another process makes to the same store may go unseen. */
+export const cachedMsMax = 100;
+/** Beyond this many names all are forgotten, and looked up again. */
+const namesMax = 10_000;
+
+export interface Moment {
+  /** Milliseconds since 1970-01-01T00:00Z. */
+  readonly nowMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly steadyMs: number;
+}
+
+interface FoundByKey {
+  readonly agent: AgentRow;
+  readonly key: KeyRow;
+  readonly point?: object;
+}
+
+/** A look that is under way, by how much had been changed when it began. */
+interface LookBegun extends Moment {
+  readonly changesHere: number;
+}
+
+export interface FoundKeys<Found extends FoundByKey> {
+  /** Null where only the store can tell. */
+  cached(name: string, keyText: string, now: Moment): Found | null;
+  /** Before a look: what changes during it makes it out of date. */
+  begin(now: Moment): LookBegun;
+  /** Under all of the names; what has not changed is the same object as before. */
+  keep(names: readonly string[], found: Found, begun: LookBegun): Found;
+  isCurrent(name: string, found: Found, now: Moment): boolean;
+}
+
+interface Kept<Found> {
+  readonly found: Found;
+  /** Of the key, in hexadecimal, as bytes. */
+  readonly digest: Buffer;
+  readonly changesHere: number;
+  readonly foundAtMs: number;
+}
+
+export function createFoundKeys<Found extends FoundByKey>(changesHere: () => number): FoundKeys<Found> {
+  const byName = new Map<string, Kept<Found>>();
+  const sent = Buffer.alloc(sha256HexLength);
+
+  /** Where it may still be relied on. */
+  function fresh(name: string, { nowMs, steadyMs }: Moment): Kept<Found> | null {
+    const entry = byName.get(name);
+    if (entry === undefined || steadyMs - entry.foundAtMs >= cachedMsMax) return null;
+    if (entry.changesHere !== changesHere()) return null;
+    const { notAfterMs } = entry.found.key;
+    return notAfterMs !== null && notAfterMs <= nowMs ? null : entry;
+  }
+
+  return {
+    cached(name, keyText, now) {
+      const entry = fresh(name, now);
+      if (entry === null) return null;
+      sent.write(hash('sha256', keyText, 'hex'), 'latin1');
+      return timingSafeEqual(sent, entry.digest) ? entry.found : null;
+    },
+    begin: (now) => ({ ...now, changesHere: changesHere() }),
+    keep(names, found, { changesHere, steadyMs: foundAtMs }) {
+      const kept = sameAsBefore(byName.get(names[0] ?? '')?.found, found);
+      const digest = Buffer.from(kept.key.digest, 'latin1');
+      if (byName.size >= namesMax) byName.clear();
+      for (const name of names) byName.set(name, { found: kept, digest, changesHere, foundAtMs });
+      return kept;
+    },
+    isCurrent(name, { agent, key, point }, now) {
+      const found = fresh(name, now)?.found;
+      return found?.agent === agent && found.key === key && found.point === point;
+    },
+  };
+}
+
+/** What others derive from an agent, a key or a point is derived once. */
+function sameAsBefore<Found extends FoundByKey>(before: Found | undefined, found: Found): Found {
+  if (before === undefined) return found;
+  const agent = isDeepStrictEqual(before.agent, found.agent) ? before.agent : found.agent;
+  const key = isSameKey(before.key, found.key) ? before.key : found.key;
+  const point = isDeepStrictEqual(before.point, found.point) ? before.point : found.point;
+  return { ...found, agent, key, ...(point === undefined ? {} : { point }) };
+}
+
+function isSameKey(before: KeyRow, found: KeyRow): boolean {
+  return isDeepStrictEqual({ ...before, lastUsedAtMs: null }, { ...found, lastUsedAtMs: null });
+}
+
+const sha256HexLength = 64;

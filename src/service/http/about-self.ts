@@ -1,0 +1,13 @@
+// What a process says of itself to people and to the others that serve with it.
+
+import { hostname } from 'node:os';
+import { engineVersions } from '../requests/record/versions.ts';
+import type { ReplicaAbout } from '../store/contract/replicas.ts';
+
+export function aboutSelf(startedAtMs: number): ReplicaAbout {
+  return {
+    name: `${hostname()} (${process.pid})`,
+    version: engineVersions.writ,
+    startedAtMs: Math.trunc(startedAtMs),
+  };
+}

@@ -1,0 +1,117 @@
+// What became of grants: said by whoever asked for them, one at a time or many together, or by a person.
+
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Changed } from '../../../requests/approvals/change-request.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { callerOf } from '../../calls/people-now.ts';
+import { actorOf, callerIn, type Route, route } from '../../calls/route.ts';
+import { objectSchema } from '../../contract/schemas.ts';
+import { detailOf } from '../../views/decided.ts';
+import { detailExample, detailSchema } from '../../views/request.ts';
+import { requestId } from './requests.ts';
+
+interface OutcomeDeps {
+  readonly signInDeps: SignInDeps;
+  readonly decisions: Decisions;
+  /** Whether an agent's own report that it did not use a grant takes it out of the meters, as that of its point does. */
+  readonly areAgentReportsTrusted: boolean;
+}
+
+const reportOutcome = route<OutcomeDeps, { executed: boolean }>({
+  method: 'POST',
+  url: '/v1/requests/:id/outcome',
+  access: 'requests.report',
+  isForAgents: true,
+  operation: {
+    id: 'reportOutcome',
+    summary: 'Says what became of a grant, which ends it',
+    description:
+      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person or an enforcement point that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
+    parameters: [requestId],
+    body: {
+      description: 'Whether the action was carried out.',
+      schema: objectSchema({ executed: { type: 'boolean' } }),
+      examples: { done: { executed: true } },
+    },
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ areAgentReportsTrusted, decisions, signInDeps }, call) => {
+    const { executed } = call.body;
+    const id = call.params.id ?? '';
+    const mayRelease = call.agent === null || call.point !== undefined || areAgentReportsTrusted;
+    const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
+    const { clock } = signInDeps.directory;
+    return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
+  },
+});
+
+interface ToldOutcomes {
+  readonly outcomes: readonly { readonly request_id: string; readonly executed: boolean }[];
+}
+
+const outcomesMax = 100;
+
+const results = ['reported', 'request_not_found', 'conflict'] as const;
+
+const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
+  method: 'POST',
+  url: '/v1/outcomes',
+  access: 'agent',
+  operation: {
+    id: 'reportOutcomes',
+    summary: 'Says what became of several grants',
+    description: `As \`reportOutcome\` does for one, for up to ${outcomesMax}: for programs that carry out much. Each is judged by itself.`,
+    body: {
+      description: 'Of each, whether the action was carried out.',
+      schema: objectSchema({
+        outcomes: {
+          type: 'array',
+          minItems: 1,
+          maxItems: outcomesMax,
+          items: objectSchema({ request_id: { type: 'string' }, executed: { type: 'boolean' } }),
+        },
+      }),
+      examples: { two: { outcomes: [{ request_id: detailExample.request_id, executed: true }] } },
+    },
+    replies: {
+      200: {
+        description: 'What came of each report, in their order',
+        schema: objectSchema({
+          items: {
+            type: 'array',
+            items: objectSchema({
+              request_id: { type: 'string' },
+              result: { type: 'string', enum: results },
+            }),
+          },
+        }),
+        example: { items: [{ request_id: detailExample.request_id, result: 'reported' }] },
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+  },
+  handle: async ({ areAgentReportsTrusted, decisions }, call) => {
+    const by = callerIn(call);
+    const mayRelease = call.point !== undefined || areAgentReportsTrusted;
+    const told = call.body.outcomes.map(async ({ request_id, executed }) => {
+      const changed = await decisions.report(request_id, { executed, by, mayRelease });
+      return { request_id, result: resultOf(changed) };
+    });
+    return { items: await Promise.all(told) };
+  },
+});
+
+export const outcomeRoutes: readonly Route<OutcomeDeps>[] = [reportOutcome, reportOutcomes];
+
+function resultOf({ kind }: Changed): (typeof results)[number] {
+  if (kind === 'changed') return 'reported';
+  return kind === 'unknown' ? 'request_not_found' : 'conflict';
+}

@@ -1,0 +1,161 @@
+// The way back in for somebody who has lost their password: a link by which they set a new one, made by an admin, or on the
+// machine itself for an admin. INVARIANT: a link works once and for a day, only while its maker may make it and the password it
+// replaces is the present one; it removes second factors only where its maker has said so.
+
+import { randomUUID } from 'node:crypto';
+import type { Invalid } from '../access.ts';
+import type { WaitNeeded } from '../attempts.ts';
+import { factorRemovals } from '../codes.ts';
+import type { Directory } from '../directory.ts';
+import { newNotice } from '../notices.ts';
+import { grantOf } from '../operations.ts';
+import { hashPassword, passwordProblem } from '../passwords.ts';
+import { type Actor, type Person, passwordDigestOf, type ResetLink, recordName } from '../person.ts';
+import { createSecret, digestOf } from '../secrets.ts';
+import { endings } from '../sessions.ts';
+import type { SignInDeps } from '../sign-in.ts';
+
+const resetLinkMs = 24 * 60 * 60 * 1000;
+const linksMax = 20;
+const peopleAtOnce = 200;
+
+/** A person in a session, or the user of the machine on which the store lies. */
+export type LinkMaker =
+  | { readonly kind: 'person'; readonly actor: Actor }
+  | { readonly kind: 'machine'; readonly user: string };
+
+export interface ResetLinkDraft {
+  readonly personId: string;
+  /** Whether the link also removes one-time codes, recovery codes and passkeys. */
+  readonly removesFactors: boolean;
+}
+
+export type ResetLinkMade =
+  | {
+      readonly kind: 'made';
+      readonly person: Person;
+      readonly link: ResetLink;
+      /** Of the link, shown once. */
+      readonly secret: string;
+    }
+  | { readonly kind: 'unknown' | 'disabled' | 'conflict' };
+
+/** Makes a link; the one before is not good any more. The maker has been found to be allowed to. */
+export async function makeResetLink(
+  directory: Directory,
+  maker: LinkMaker,
+  { personId, removesFactors }: ResetLinkDraft,
+): Promise<ResetLinkMade> {
+  const found = await directory.people.find(personId);
+  if (found === null) return { kind: 'unknown' };
+  const { value: person, version } = found;
+  if (person.status !== 'active') return { kind: 'disabled' };
+  const secret = createSecret();
+  const createdAtMs = Math.trunc(directory.clock());
+  const link: ResetLink = {
+    id: randomUUID(),
+    digest: digestOf(secret),
+    personId,
+    removesFactors,
+    passwordDigest: passwordDigestOf(person),
+    madeBy: maker.kind === 'person' ? maker.actor.person.id : null,
+    createdAtMs,
+    endsAtMs: createdAtMs + resetLinkMs,
+  };
+  const notice = newNotice(directory, person, { what: 'reset-link-made' });
+  const writes = [
+    ...(await linkRemovals(directory, personId)),
+    directory.resetLinks.put(link, 0),
+    directory.notices.put(notice, 0),
+    // Of two links that are made at once, one is refused.
+    directory.people.put(person, version),
+  ];
+  const result = await directory.change(writes, {
+    who: maker.kind === 'person' ? recordName(maker.actor.person) : maker.user,
+    what: 'reset-link-made',
+    subject: personId,
+    before: null,
+    after: { ends_at_ms: link.endsAtMs, removes_second_factors: removesFactors },
+  });
+  return result === 'changed' ? { kind: 'made', person, link, secret } : { kind: 'conflict' };
+}
+
+/** Those who can be let in again on the machine itself. */
+export async function activeAdmins({ people }: Directory): Promise<readonly Person[]> {
+  const admins: Person[] = [];
+  for (let after: Person | null = null; ; ) {
+    const found: readonly Person[] = (await people.list({ countMax: peopleAtOnce, after })).map(
+      ({ value }) => value,
+    );
+    admins.push(...found.filter(({ status, roles }) => status === 'active' && roles.includes('admin')));
+    if (found.length < peopleAtOnce) return admins;
+    after = found.at(-1) ?? null;
+  }
+}
+
+async function linkRemovals({ resetLinks }: Directory, personId: string) {
+  const earlier = await resetLinks.list({ parent: personId, countMax: linksMax });
+  return earlier.map(({ value, version }) => resetLinks.remove(value, version));
+}
+
+/** Whose link this is; null where it is none, was used or is over, or its person or its maker has lost access. */
+export async function lookAtResetLink(directory: Directory, secret: string) {
+  const link = await directory.resetLinks.findByName(digestOf(secret));
+  if (link === null || directory.clock() >= link.value.endsAtMs) return null;
+  const found = await directory.people.find(link.value.personId);
+  if (found?.value.status !== 'active') return null;
+  if (passwordDigestOf(found.value) !== link.value.passwordDigest) return null;
+  return (await isBacked(directory, link.value)) ? { link, person: found } : null;
+}
+
+async function isBacked({ people }: Directory, { madeBy }: ResetLink): Promise<boolean> {
+  if (madeBy === null) return true;
+  const maker = (await people.find(madeBy))?.value;
+  return maker?.status === 'active' && grantOf(maker.roles, 'people.change') === 'yes';
+}
+
+export type PasswordReset =
+  | { readonly kind: 'reset'; readonly person: Person }
+  | Invalid
+  | WaitNeeded
+  | { readonly kind: 'no-link' };
+
+/** Sets a new password by a link, and ends all sessions and tokens of the person. */
+export async function resetPassword(
+  { directory, notify }: SignInDeps,
+  { secret, password }: { readonly secret: string; readonly password: string },
+): Promise<PasswordReset> {
+  const found = await lookAtResetLink(directory, secret);
+  if (found === null) return { kind: 'no-link' };
+  const { link, person } = found;
+  const detail = await passwordProblem(password, person.value);
+  if (detail !== null) return { kind: 'invalid', problems: [{ field: 'password', detail }] };
+  const passwordHash = await hashPassword(password);
+  if (passwordHash === null) return { kind: 'wait', waitMs: 1_000 };
+  const { removesFactors } = link.value;
+  const changed: Person = {
+    ...person.value,
+    passwordHash,
+    totp: removesFactors ? null : person.value.totp,
+    changedAtMs: Math.trunc(directory.clock()),
+  };
+  const notice = newNotice(directory, person.value, { what: 'password-reset' });
+  const writes = [
+    directory.people.put(changed, person.version),
+    directory.resetLinks.remove(link.value, link.version),
+    directory.notices.put(notice, 0),
+    ...(removesFactors ? await factorRemovals(directory, changed.id) : []),
+    ...(await endings(directory, changed.id)),
+  ];
+  const result = await directory.change(writes, {
+    who: recordName(person.value),
+    what: 'password-reset',
+    subject: changed.id,
+    before: { has_totp: person.value.totp !== null },
+    after: { has_totp: changed.totp !== null, link_made_by: link.value.madeBy ?? 'the command line' },
+  });
+  // Somebody else has used it, or the person was changed meanwhile: a link that is still good can be used again.
+  if (result !== 'changed') return { kind: 'no-link' };
+  notify(notice, changed);
+  return { kind: 'reset', person: changed };
+}

@@ -1,0 +1,222 @@
+// The store of an SQLite file into an empty PostgreSQL database. Records are copied while the service goes on, each is
+// compared as it came out; once the service has stopped, what has come meanwhile and the rows beside the records follow, in
+// one transaction. INVARIANT: the file says that its records have moved before the database is whole, so at no moment can
+// both be served; a copy that ends before is gone on with where it ended.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { type ChainRecord, chainStart, type Link, linkHash } from '../contract/chain.ts';
+import { copyKey } from '../contract/master-key.ts';
+import type { Store } from '../contract/store.ts';
+import { StoreError, tampered } from '../contract/store-error.ts';
+import { openPostgresStore } from '../postgres/postgres.ts';
+import { openSqliteStore } from '../sqlite/sqlite.ts';
+import { type DatabaseRows, openDatabaseRows } from './database-rows.ts';
+import { type FileRows, openFileRows } from './file-rows.ts';
+import { movedOf, noteMoved } from './placement.ts';
+import { differing } from './row-sums.ts';
+
+export interface CopyOptions {
+  /** The file of the store. */
+  readonly path: string;
+  readonly url: string;
+  /** Where the master key is put for the database. */
+  readonly keyFile: string;
+  /** The address as people may see it. */
+  readonly shownUrl: string;
+  /** Who does it, for the record. */
+  readonly who: string;
+  readonly onProgress: (progress: CopyProgress) => void;
+  /** How many records are copied at once. */
+  readonly recordsAtOnce?: number;
+}
+
+export type CopyProgress =
+  | { readonly kind: 'records'; readonly done: number; readonly all: number }
+  /** All is copied that there is: the service can be stopped. */
+  | { readonly kind: 'waiting' }
+  /** Nobody serves any more. */
+  | { readonly kind: 'stopped' };
+
+export interface Copied {
+  /** The last record, which says that the store has moved. */
+  readonly end: Link;
+  readonly recordCount: number;
+  /** From the moment at which nobody served to the end. */
+  readonly stoppedMs: number;
+}
+
+const recordsAtOnceDefault = 1_000;
+const askAgainMs = 500;
+
+/** Resolves once the database is whole. Rejects with a StoreError; the database is used by nobody then. */
+export async function copyStore(options: CopyOptions): Promise<Copied> {
+  const closings: (() => Promise<unknown>)[] = [];
+  const opened = <T>(one: T, close: () => Promise<unknown>): T => {
+    closings.unshift(close);
+    return one;
+  };
+  try {
+    const from = await openSqliteStore({ path: options.path, actor: options.who });
+    opened(from, () => from.close());
+    const moved = await movedOf(from);
+    if (moved !== null && moved.place !== options.shownUrl)
+      throw new StoreError('moved', `the records have moved to ${moved.place}`);
+    copyKey(options.keyFile, from.masterKey);
+    const to = await openPostgresStore({ url: options.url, keyFile: options.keyFile });
+    opened(to, () => to.close());
+    const rows = await openDatabaseRows(options.url);
+    opened(rows, () => rows.close());
+    const file = openFileRows(options.path);
+    opened(file, async () => file.close());
+    return await copyOpened({ ...options, from, to, rows, file });
+  } finally {
+    for (const close of closings) await close();
+  }
+}
+
+interface Opened extends CopyOptions {
+  readonly from: Store;
+  readonly to: Store;
+  readonly rows: DatabaseRows;
+  readonly file: FileRows;
+}
+
+async function copyOpened(copy: Opened): Promise<Copied> {
+  const { from, rows, path, shownUrl, who, onProgress } = copy;
+  const hasMoved = (await movedOf(from)) !== null;
+  if ((await rows.begin(path)) === 'whole') return await wholeAlready(copy, hasMoved);
+  let end = await copyRecords(copy, await endOfCopy(copy));
+  await copyRows(copy, 'large ones');
+  await rows.analyze();
+  onProgress({ kind: 'waiting' });
+  for (;;) {
+    end = await copyRecords(copy, end);
+    if (await isMine(from)) break;
+    await sleep(askAgainMs);
+  }
+  const stoppedAtMs = performance.now();
+  onProgress({ kind: 'stopped' });
+  if (!hasMoved) await noteMoved(from, shownUrl, { atMs: await momentFor(from), who, from: path });
+  end = await copyRecords(copy, end);
+  const { pruning } = await from.chain.stretch(end.sequence, 0);
+  await rows.finish(end, pruning?.sequence ?? 0, () => copyRows(copy, 'all'));
+  return { end, recordCount: await countRecords(copy, end), stoppedMs: performance.now() - stoppedAtMs };
+}
+
+/** Each stretch was compared when it was copied, and they follow each other, so the ends tell. */
+async function countRecords({ from, to }: Opened, end: Link): Promise<number> {
+  const [here, there] = await Promise.all(
+    [from, to].map(async ({ chain }) => {
+      const { records, firstSequence, lastSequence } = await chain.stretch(end.sequence - 1, 1);
+      return { firstSequence, lastSequence, hash: records[0]?.hash };
+    }),
+  );
+  if (here?.hash !== end.hash || !isDeepStrictEqual(here, there))
+    throw new StoreError('internal', 'the records in the database are not those of the file');
+  return end.sequence - (here.firstSequence ?? end.sequence + 1) + 1;
+}
+
+/** The end of a copy was not heard of. */
+async function wholeAlready(copy: Opened, hasMoved: boolean): Promise<Copied> {
+  const { records, lastSequence } = await lastOf(copy.from);
+  const { records: there } = await copy.to.chain.stretch(lastSequence - 1, 1);
+  const hash = records[0]?.hash;
+  if (!hasMoved || hash === undefined || hash !== there[0]?.hash)
+    throw new StoreError('foreign-database', 'the database is not empty: name an empty one');
+  const end = { sequence: lastSequence, hash };
+  return { end, recordCount: await countRecords(copy, end), stoppedMs: 0 };
+}
+
+async function lastOf({ chain }: Store): ReturnType<Store['chain']['stretch']> {
+  const { lastSequence } = await chain.stretch(0, 0);
+  return await chain.stretch(lastSequence - 1, 1);
+}
+
+async function isMine(from: Store): Promise<boolean> {
+  try {
+    await from.serve();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'already-served') return false;
+    throw error;
+  }
+}
+
+/** No record is dated before an earlier one. */
+async function momentFor({ chain }: Store): Promise<number> {
+  return Math.max(Date.now(), (await chain.latestAtMs()) ?? 0);
+}
+
+/** The last record that is there already; where the file begins, where there is none. */
+async function endOfCopy({ from, to, rows }: Opened): Promise<Link> {
+  const { lastSequence } = await to.chain.stretch(0, 0);
+  const [{ pruning, records: here }, { records: there }] = await Promise.all([
+    from.chain.stretch(lastSequence - 1, 1),
+    to.chain.stretch(lastSequence - 1, 1),
+  ]);
+  const begin = pruning ?? chainStart;
+  if (lastSequence === 0) return begin;
+  if (lastSequence <= begin.sequence) {
+    await rows.clear();
+    return begin;
+  }
+  const last = there[0];
+  if (last === undefined || last.hash !== here[0]?.hash)
+    throw new StoreError(
+      'foreign-database',
+      'the database holds records of another store: name an empty one',
+    );
+  return { sequence: lastSequence, hash: last.hash };
+}
+
+/** What there is behind a place; yields the last record. */
+async function copyRecords(copy: Opened, after: Link): Promise<Link> {
+  const { from, to, rows, onProgress, recordsAtOnce = recordsAtOnceDefault } = copy;
+  for (let end = after; ; ) {
+    const { records, lastSequence } = await from.chain.stretch(end.sequence, recordsAtOnce);
+    onProgress({ kind: 'records', done: end.sequence, all: lastSequence });
+    if (records.length === 0 && end.sequence >= lastSequence) return end;
+    const next = checkLinks(records, end);
+    await rows.append(records);
+    const { records: copied } = await to.chain.stretch(end.sequence, records.length);
+    if (!isDeepStrictEqual(copied.map(withoutLater), records.map(withoutLater)))
+      throw new StoreError(
+        'internal',
+        `the records after ${end.sequence} came out otherwise than they went in`,
+      );
+    end = next;
+  }
+}
+
+/** How a request stands now may have changed in between. */
+function withoutLater({ entry, hash }: ChainRecord): unknown {
+  return { entry: { ...entry }, hash };
+}
+
+function checkLinks(records: readonly ChainRecord[], after: Link): Link {
+  let end = after;
+  for (const { entry, hash } of records) {
+    if (entry.sequence !== end.sequence + 1 || linkHash(end.hash, entry) !== hash)
+      throw tampered(`record ${end.sequence + 1} is not as it was written`);
+    end = { sequence: entry.sequence, hash };
+  }
+  if (end === after) throw tampered(`record ${end.sequence + 1} is missing`);
+  return end;
+}
+
+/** Puts right what differs, table by table, and looks again. */
+async function copyRows({ file, rows }: Opened, which: 'large ones' | 'all'): Promise<void> {
+  file.lookAnew();
+  for (const table of file.tables) {
+    if (which === 'large ones' && !table.isLarge) continue;
+    const columns = file.columns(table);
+    const asking = rows.sums(table, columns);
+    const [present, there] = [file.sums(table), await asking];
+    const wrong = differing(present, there);
+    for (const bucket of wrong)
+      await rows.replace(table, { columns, bucket, rows: file.rows(table, bucket) });
+    if (wrong.length > 0 && differing(present, await rows.sums(table, columns)).length > 0)
+      throw new StoreError('internal', `the rows of \`${table.name}\` came out otherwise than they went in`);
+  }
+}

@@ -1,0 +1,231 @@
+// Records and rows into a PostgreSQL database that takes in the store of a file. INVARIANT: until `finish` has committed, the
+// database says of itself that it is not whole, and no service uses it.
+
+import pg from 'pg';
+import type { ChainRecord, Link, RecordKind } from '../contract/chain.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { plainArray, textArray } from '../postgres/server/arrays.ts';
+import { clientConfig } from '../postgres/server/connection.ts';
+import { toStoreFailure } from '../postgres/server/errors.ts';
+import { bucketDigits, type CopiedTable } from './copied-tables.ts';
+import { bucketEnds } from './file-rows.ts';
+import { type Moved, movedId, placementKind } from './placement.ts';
+import { type BucketSum, type CopiedValue, digestColumn, sumColumns } from './row-sums.ts';
+
+export interface DatabaseRows {
+  /** Makes the database one that is not whole. `whole`: it is one already, and holds records. Rejects where another copy goes on. */
+  begin(place: string): Promise<'begun' | 'whole'>;
+  append(records: readonly ChainRecord[]): Promise<void>;
+  /** Forgets all records, whose beginning the file has no more. */
+  clear(): Promise<void>;
+  /** For the plans of queries; takes a while. */
+  analyze(): Promise<void>;
+  sums(table: CopiedTable, columns: readonly string[]): Promise<ReadonlyMap<string, BucketSum>>;
+  /** Puts these rows in the place of those of the bucket. */
+  replace(table: CopiedTable, rows: RowsOfBucket): Promise<void>;
+  /** Makes it whole, with what `work` does: all at once or not at all. */
+  finish(end: Link, prunedTo: number, work: () => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RowsOfBucket {
+  readonly columns: readonly string[];
+  readonly bucket: string;
+  readonly rows: Iterable<readonly CopiedValue[]>;
+}
+
+const recordTables = {
+  request: 'requests',
+  refusal: 'refusals',
+  change: 'changes',
+  event: 'request_events',
+} as const satisfies Record<RecordKind, string>;
+const tableNames = Object.values(recordTables);
+
+/** One copy at a time. */
+const copyingLock = 0x57524955;
+const rowsAtOnce = 5_000;
+
+type Query = <R extends object>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
+
+/** Of a database with the tables of a store. Rejects with a StoreError. */
+export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
+  const client = new pg.Client({ ...clientConfig(url), application_name: 'writ store copy' });
+  client.on('error', () => {});
+  const query: Query = async <R extends object>(text: string, values: readonly unknown[] = []) => {
+    try {
+      return (await client.query<R>(text, [...values])).rows;
+    } catch (error) {
+      throw toStoreFailure(error);
+    }
+  };
+  try {
+    await client.connect();
+  } catch (error) {
+    throw toStoreFailure(error);
+  }
+  // Between two statements of a transaction the file is read.
+  await query('SET idle_in_transaction_session_timeout = 0');
+  const types = await columnTypes(query);
+  const together = async <T>(work: () => Promise<T>): Promise<T> => {
+    await query('BEGIN');
+    try {
+      const made = await work();
+      await query('COMMIT');
+      return made;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  };
+  return {
+    begin: (place) => together(() => begin(query, place)),
+    append: (records) => together(() => append(query, types, records)),
+    clear: () => together(async () => void (await query(`TRUNCATE ${tableNames.join(', ')}`))),
+    analyze: async () => void (await query('ANALYZE')),
+    sums: (table, columns) => sums(query, types, { table, columns }),
+    replace: (table, rows) => replace(query, types, { table, ...rows }),
+    finish: (end, prunedTo, work) =>
+      together(async () => {
+        const [last] = await query<Link>('SELECT sequence, hash FROM chain_end FOR UPDATE');
+        if (last?.sequence !== 0)
+          throw new StoreError('tampered', 'something was written to the database while it was copied to');
+        for (const table of tableNames) await query(`DELETE FROM ${table} WHERE sequence <= $1`, [prunedTo]);
+        await work();
+        await query('UPDATE chain_end SET sequence = $1, hash = $2', [end.sequence, end.hash]);
+      }),
+    close: async () => void (await client.end().catch(() => {})),
+  };
+}
+
+const countOfAll = tableNames.map((table) => `(SELECT count(*) FROM ${table})`).join(' + ');
+
+async function begin(query: Query, place: string): Promise<'begun' | 'whole'> {
+  const [lock] = await query<{ isMine: boolean }>('SELECT pg_try_advisory_lock($1) AS "isMine"', [
+    copyingLock,
+  ]);
+  if (lock?.isMine !== true) throw new StoreError('locked', 'another command copies to this database');
+  const [end] = await query<Link>('SELECT sequence, hash FROM chain_end FOR UPDATE');
+  const [noted] = await query<{ json: string }>(
+    'SELECT document_json AS json FROM documents WHERE kind = $1 AND id = $2',
+    [placementKind, movedId],
+  );
+  if (noted !== undefined) {
+    // Written below, or by `noteMoved`.
+    const { state, place: from } = JSON.parse(noted.json) as Moved;
+    if (state === 'arriving' && from === place) return 'begun';
+    throw new StoreError('moved', `the database holds what was copied of ${from}: name an empty one`);
+  }
+  if (end?.sequence !== 0) return 'whole';
+  const arriving: Moved = { state: 'arriving', place };
+  await query(
+    `INSERT INTO documents (kind, id, version, created_ms, document_json)
+     VALUES ($1, $2, 1, (extract(epoch FROM clock_timestamp()) * 1000)::int8, $3)`,
+    [placementKind, movedId, JSON.stringify(arriving)],
+  );
+  const [others] = await query<{ count: number }>(
+    `SELECT ${countOfAll} + (SELECT count(*) FROM agents) + (SELECT count(*) FROM replicas WHERE instance IS NOT NULL) AS count`,
+  );
+  if (others?.count !== 0)
+    throw new StoreError('foreign-database', 'the database is not empty: name an empty one');
+  return 'begun';
+}
+
+/** Table and column → type. */
+type ColumnTypes = ReadonlyMap<string, string>;
+
+async function columnTypes(query: Query): Promise<ColumnTypes> {
+  const columns = await query<{ name: string; type: string }>(
+    `SELECT table_name || '.' || column_name AS name, udt_name AS type
+     FROM information_schema.columns WHERE table_schema = current_schema()`,
+  );
+  return new Map(columns.map(({ name, type }) => [name, type]));
+}
+
+interface Rows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly CopiedValue[])[];
+  /** Columns with the same SQL in each row. */
+  readonly added: Readonly<Record<string, string>>;
+}
+
+async function insert(
+  query: Query,
+  types: ColumnTypes,
+  table: string,
+  { columns, rows, added }: Rows,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const typeOf = (column: string) => types.get(`${table}.${column}`) ?? 'text';
+  const names = [...columns, ...Object.keys(added)].join(', ');
+  const arrays = columns.map((column, at) => `$${at + 1}::${typeOf(column)}[]`);
+  const sqls = ['copied.*', ...Object.values(added)].join(', ');
+  const values = columns.map((column, at) => {
+    const all = rows.map((row) => row[at] ?? null);
+    // Columns of texts hold texts, all others numbers.
+    return typeOf(column) === 'text'
+      ? textArray(all as readonly (string | null)[])
+      : plainArray(all as readonly (number | bigint | null)[]);
+  });
+  await query(
+    `INSERT INTO ${table} (${names}) SELECT ${sqls} FROM unnest(${arrays.join(', ')}) AS copied`,
+    values,
+  );
+}
+
+async function append(query: Query, types: ColumnTypes, records: readonly ChainRecord[]): Promise<void> {
+  for (const kind of Object.keys(recordTables) as RecordKind[]) {
+    const own = records.filter(({ entry }) => entry.kind === kind);
+    const columns = Object.keys(own[0]?.entry ?? {}).filter((name) => name !== 'kind');
+    await insert(query, types, recordTables[kind], {
+      columns: [...columns, 'hash'],
+      rows: own.map(({ entry, hash }) => [...columns.map((name) => entry[name] ?? null), hash]),
+      added: kind === 'change' ? {} : { slot: '0' },
+    });
+  }
+  const events = records.flatMap(({ entry }) => (entry.kind === 'event' ? [String(entry.request_id)] : []));
+  if (events.length === 0) return;
+  await query(
+    `UPDATE requests SET now_status = event.status, now_decided_ms = event.decided_ms, now_expires_ms = event.expires_ms
+     FROM (SELECT DISTINCT ON (request_id) * FROM request_events WHERE request_id = ANY ($1)
+       ORDER BY request_id, sequence DESC) AS event
+     WHERE requests.id = event.request_id`,
+    [textArray([...new Set(events)])],
+  );
+}
+
+interface TableColumns {
+  readonly table: CopiedTable;
+  readonly columns: readonly string[];
+}
+
+async function sums(
+  query: Query,
+  types: ColumnTypes,
+  { table: { name, isLarge }, columns }: TableColumns,
+): Promise<ReadonlyMap<string, BucketSum>> {
+  const texts = columns.map((column) =>
+    types.get(`${name}.${column}`) === 'bool' ? `${column}::int4::text` : `${column}::text`,
+  );
+  const bucket = isLarge ? `definition || ' ' || substr(request_id, 1, ${bucketDigits})` : "''";
+  const found = await query<BucketSum & { bucket: string }>(
+    `SELECT bucket, ${sumColumns} FROM (SELECT ${bucket} AS bucket, ${digestColumn(texts)} FROM ${name} OFFSET 0) AS rows GROUP BY 1`,
+  );
+  return new Map(found.map(({ bucket, ...sum }) => [bucket, sum]));
+}
+
+async function replace(
+  query: Query,
+  types: ColumnTypes,
+  { table: { name, isLarge, added }, columns, bucket, rows }: TableColumns & RowsOfBucket,
+): Promise<void> {
+  if (isLarge) {
+    const { definition, from, until } = bucketEnds(bucket);
+    const where = 'definition = $1 AND request_id >= $2 AND request_id < $3';
+    await query(`DELETE FROM ${name} WHERE ${where}`, [definition, from, until]);
+  } else await query(`DELETE FROM ${name}`);
+  const sent: (readonly CopiedValue[])[] = [];
+  const send = async () => await insert(query, types, name, { columns, rows: sent.splice(0), added });
+  for (const row of rows) if (sent.push(row) === rowsAtOnce) await send();
+  await send();
+}

@@ -1,0 +1,85 @@
+// The rows beside the records out of an SQLite file, beside a service that may be writing to it.
+
+import Database from 'better-sqlite3';
+import { quotedColumn, sealedTables } from '../contract/sealed-tables.ts';
+import { withStoreErrors } from '../sqlite/file/errors.ts';
+import { checkSchemaVersion } from '../sqlite/migrate.ts';
+import { bucketDigits, type CopiedTable, copiedTables } from './copied-tables.ts';
+import { movedId, placementKind } from './placement.ts';
+import { addRow, type BucketSum, type CopiedValue, noRows } from './row-sums.ts';
+
+export interface FileRows {
+  readonly tables: readonly CopiedTable[];
+  columns(table: CopiedTable): readonly string[];
+  sums(table: CopiedTable): ReadonlyMap<string, BucketSum>;
+  rows(table: CopiedTable, bucket: string): Iterable<readonly CopiedValue[]>;
+  /** All that is read until the next call is of one moment. */
+  lookAnew(): void;
+  close(): void;
+}
+
+/** Throws a StoreError. */
+export function openFileRows(path: string): FileRows {
+  return withStoreErrors(path, () => {
+    const database = new Database(path, { readonly: true, fileMustExist: true });
+    checkSchemaVersion(database);
+    const sealed = sealedTables(database);
+    const tables = copiedTables(sealed.map(({ name }) => name));
+    const columns = ({ name, left }: CopiedTable) =>
+      (sealed.find((table) => table.name === name)?.columns ?? []).filter((column) => !left.includes(column));
+    const read = (table: CopiedTable, where = '') => {
+      const names = columns(table).map(quotedColumn);
+      const text = `SELECT ${names.join(', ')} FROM ${table.name} WHERE ${ownRows(table)} ${where}`;
+      // Ids of plants have 64 bits.
+      return database
+        .prepare<unknown[], CopiedValue[]>(text)
+        .raw(true)
+        .safeIntegers(table.name === 'plants');
+    };
+    return {
+      tables,
+      columns,
+      sums: (table) => withStoreErrors(path, () => sumRows(table, columns(table), read(table).iterate())),
+      rows: (table, bucket) =>
+        table.isLarge ? read(table, bucketCondition).iterate(bucketEnds(bucket)) : read(table).iterate(),
+      lookAnew() {
+        if (database.inTransaction) database.exec('COMMIT');
+        database.exec('BEGIN');
+      },
+      close: () => void database.close(),
+    };
+  });
+}
+
+/** That the records are elsewhere is true of the file alone. */
+function ownRows({ name }: CopiedTable): string {
+  return name === 'documents' ? `NOT (kind = '${placementKind}' AND id = '${movedId}')` : 'true';
+}
+
+const bucketCondition = 'AND definition = @definition AND request_id >= @from AND request_id < @until';
+
+/** What comes after all ids that begin so. */
+export function bucketEnds(bucket: string): {
+  readonly definition: string;
+  readonly from: string;
+  readonly until: string;
+} {
+  const at = bucket.lastIndexOf(' ');
+  const from = bucket.slice(at + 1);
+  return { definition: bucket.slice(0, at), from, until: `${from}~` };
+}
+
+function sumRows(
+  { isLarge }: CopiedTable,
+  columns: readonly string[],
+  rows: Iterable<readonly CopiedValue[]>,
+): ReadonlyMap<string, BucketSum> {
+  const sums = new Map<string, BucketSum>();
+  const [definitionAt, requestAt] = [columns.indexOf('definition'), columns.indexOf('request_id')];
+  for (const row of rows) {
+    const request = String(row[requestAt]).slice(0, bucketDigits);
+    const bucket = isLarge ? `${row[definitionAt]} ${request}` : '';
+    sums.set(bucket, addRow(sums.get(bucket) ?? noRows, row));
+  }
+  return sums;
+}

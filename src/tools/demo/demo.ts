@@ -1,0 +1,100 @@
+// `writ serve --demo`: a real service on data and policies of its own, with a week behind it and simulated agents and
+// people at work. INVARIANT: it reads and writes nothing outside its own temporary directory, listens on this machine
+// alone, and takes its directory away when it stops.
+
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningServer, type ServeOptions, serve } from '../../service/http/main.ts';
+import type { DemoAccount } from '../../service/http/routes/dashboard.ts';
+import { type Cast, demoAccount, gatherCast, openSession } from './cast.ts';
+import { goOn } from './live.ts';
+import { createDemoClock, leaveWaiting, liveThrough, type Shown } from './past.ts';
+
+const shippedPolicies = join(import.meta.dirname, '../../../policies');
+
+export interface DemoOptions extends Pick<ServeOptions, 'logStream'> {
+  /** As the setting. */
+  readonly port?: string | undefined;
+  /** As the setting; `warn` by default. */
+  readonly logLevel?: string | undefined;
+  /** Requests of the week behind it. */
+  readonly count?: number;
+  /** Whether agents go on; true by default. */
+  readonly isLive?: boolean;
+  /** Whether its pages say that it is a demo; false is for pictures of them. */
+  readonly isMarked?: boolean;
+  /** Hears how far the week is. */
+  readonly onProgress?: (text: string) => void;
+}
+
+export interface Demo {
+  readonly server: RunningServer;
+  readonly account: DemoAccount;
+  /** The copy of the shipped policies that decides here. */
+  readonly policies: string;
+  readonly shown: Shown;
+}
+
+const countDefault = 700;
+
+/** Null where it was stopped before it was ready. Rejects with a StartError as `serve` does. */
+export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> {
+  const directory = mkdtempSync(join(tmpdir(), 'writ-demo-'));
+  const policies = join(directory, 'policies');
+  cpSync(shippedPolicies, policies, { recursive: true });
+  const account = demoAccount();
+  const clock = createDemoClock();
+  const server = await serve({
+    // No file and no variable: what a real service is set to does not reach a demo.
+    directory,
+    environment: {},
+    flags: {
+      ...demoSettings,
+      port: options.port,
+      'log.level': options.logLevel ?? 'warn',
+      policies,
+      data: join(directory, 'data'),
+    },
+    closings: [async () => rmSync(directory, { recursive: true, force: true })],
+    print: () => undefined,
+    wall: clock,
+    expiryEveryMs: 100,
+    demo: (options.isMarked ?? true) ? account : null,
+    ...(options.logStream === undefined ? {} : { logStream: options.logStream }),
+  });
+  let isStopping = false;
+  server.onStop(async () => {
+    isStopping = true;
+  });
+  try {
+    options.onProgress?.('Making a week of requests, decided and recorded for real ...');
+    const cast = await gatherCast(server, account);
+    const living = { cast, clock, count: options.count ?? countDefault };
+    await liveThrough(living);
+    const shown = await leaveWaiting(living, () => openSession(server.url, account));
+    if (options.isLive ?? true) keepAlive(server, cast);
+    return { server, account, policies, shown };
+  } catch (error) {
+    const wasStopped = isStopping;
+    await server.stop();
+    if (wasStopped) return null;
+    throw error;
+  }
+}
+
+/** Many requests in little time while the week is made, and second factors that can be tried at once. */
+const demoSettings = {
+  'limits.rate_per_minute': '60000',
+  'limits.burst': '10000',
+  'people.new_factor_minutes': '0',
+} as const;
+
+function keepAlive(server: RunningServer, cast: Cast): void {
+  const ending = new AbortController();
+  const going = goOn(cast, ending.signal);
+  server.onStop(async () => {
+    ending.abort();
+    await going;
+  });
+}

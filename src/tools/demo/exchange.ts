@@ -1,0 +1,38 @@
+// Calls of the demo's people and agents, over HTTP as those of real ones.
+
+export interface Reply {
+  readonly status: number;
+  /** Parsed JSON; null where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: whoever called knows what it asked for
+  readonly body: any;
+  /** Of a session that begins; null else. */
+  readonly cookie: string | null;
+}
+
+export interface DemoCaller {
+  /** Whatever the status is. Rejects where the service is not reached. */
+  send(path: string, body?: unknown, method?: string): Promise<Reply>;
+  /** The body of a reply that is no refusal; rejects on a refusal. */
+  done(path: string, body?: unknown, method?: string): Promise<Reply['body']>;
+}
+
+export function createCaller(url: string, headers: Readonly<Record<string, string>> = {}): DemoCaller {
+  const send: DemoCaller['send'] = async (path, body, method = 'POST') => {
+    const reply = await fetch(url + path, {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    const cookie = reply.headers.get('set-cookie')?.split(';')[0] ?? null;
+    return { status: reply.status, body: text === '' ? null : JSON.parse(text), cookie };
+  };
+  return {
+    send,
+    async done(path, body, method) {
+      const reply = await send(path, body, method);
+      if (reply.status >= 400) throw new Error(`${path}: ${JSON.stringify(reply.body)}`);
+      return reply.body;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// What goes on while somebody looks at a demo: agents ask at a human pace, and colleagues answer part of what waits, late
+// enough for whoever looks to be first. INVARIANT: nothing here ends the demo; what cannot be sent is tried later.
+
+import { setTimeout } from 'node:timers/promises';
+import { askOf, createChance } from './asks.ts';
+import type { Cast } from './cast.ts';
+import { colleagueNames } from './cast.ts';
+import { nextAgent } from './past.ts';
+
+/** Between two requests, in milliseconds: a mean of 2 s. */
+const pauseMs = { from: 600, to: 3_400 } as const;
+/** For how long a request waits before colleagues look at it. */
+const patienceMs = { from: 60_000, to: 240_000 } as const;
+/** The part of what waits that colleagues answer. */
+const answeredPart = 0.7;
+
+/** Goes on until the signal says to stop; then everything that was under way has ended. */
+export async function goOn(cast: Cast, signal: AbortSignal): Promise<void> {
+  const chance = createChance(Date.now());
+  const answering = new Set<Promise<void>>();
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal, ref: false });
+  const attempt = (work: Promise<void>): Promise<void> => work.catch(() => undefined);
+  while (!signal.aborted) {
+    const name = nextAgent(chance());
+    const { caller } = cast.agents[name];
+    const ask = async (): Promise<void> => {
+      const { body } = await caller.send('/v1/authorize', askOf(name, chance));
+      if (body.status === 'auto_approved')
+        await caller.send(`/v1/requests/${body.request_id}/outcome`, { executed: true });
+      if (body.decision !== 'ESCALATE' || chance() > answeredPart) return;
+      const answered = attempt(answer(cast, { id: body.request_id, chance, pause }));
+      answering.add(answered);
+      void answered.finally(() => answering.delete(answered));
+    };
+    await attempt(ask());
+    await attempt(pause(between(pauseMs, chance)));
+  }
+  await Promise.all(answering);
+}
+
+interface Answering {
+  readonly id: string;
+  readonly chance: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** One after the other; whoever is not asked is refused, which changes nothing. */
+async function answer({ colleagues }: Cast, { id, chance, pause }: Answering): Promise<void> {
+  const isApproved = chance() < 0.8;
+  const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';
+  for (const name of colleagueNames) {
+    await pause(between(patienceMs, chance) / colleagueNames.length);
+    await colleagues[name].send(`/v1/requests/${id}/${isApproved ? 'approve' : 'reject'}`, { comment });
+  }
+}
+
+function between({ from, to }: { readonly from: number; readonly to: number }, chance: () => number): number {
+  return from + (to - from) * chance();
+}

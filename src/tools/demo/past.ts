@@ -1,0 +1,192 @@
+// The week behind a demo: agents ask by the hour as in a working week, colleagues answer, some things are left open. All
+// of it is asked, decided and recorded by the service itself, whose clock runs through that week meanwhile.
+
+import { type Ask, askOf, createChance, type DemoAgent } from './asks.ts';
+import { type Cast, type Colleague, colleagueNames } from './cast.ts';
+import type { DemoCaller } from './exchange.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const pastMs = 7 * dayMs;
+
+/** Where the service takes its time from: behind the machine's clock until it has caught up. */
+export interface DemoClock {
+  (): number;
+  /** Runs up to that moment, and no further than to now; it never goes back. */
+  readonly runTo: (atMs: number) => void;
+}
+
+export function createDemoClock(): DemoClock {
+  let aheadMs = -pastMs;
+  const clock = (): number => Date.now() + aheadMs;
+  return Object.assign(clock, {
+    runTo: (atMs: number) => {
+      aheadMs = Math.min(0, Math.max(aheadMs, atMs - Date.now()));
+    },
+  });
+}
+
+/** How often each agent asks; together 1. */
+const shares: readonly (readonly [DemoAgent, number])[] = [
+  ['invoice-payer', 0.34],
+  ['travel-buyer', 0.14],
+  ['treasury-bot', 0.03],
+  ['household-banker', 0.24],
+  ['team-assistant', 0.25],
+];
+
+/** `part` is from 0 up to 1. */
+export function nextAgent(part: number): DemoAgent {
+  let left = part;
+  for (const [name, share] of shares) {
+    left -= share;
+    if (left < 0) return name;
+  }
+  return 'invoice-payer';
+}
+
+export interface Living {
+  readonly cast: Cast;
+  readonly clock: DemoClock;
+  /** Requests of the whole week. */
+  readonly count: number;
+}
+
+export async function liveThrough({ cast, clock, count }: Living): Promise<void> {
+  const chance = createChance(7);
+  const startMs = clock();
+  const endMs = Date.now() - 20 * minuteMs;
+  const weights = Array.from({ length: Math.ceil((endMs - startMs) / hourMs) }, (_, hour) =>
+    business(startMs + hour * hourMs),
+  );
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const votes: Vote[] = [];
+  for (const [hour, weight] of weights.entries()) {
+    const inHour = Math.round((count * weight) / sum);
+    for (let index = 0; index < inHour; index += 1) {
+      clock.runTo(Math.min(endMs, startMs + (hour + (index + chance()) / inHour) * hourMs));
+      await giveDue(votes, cast, clock());
+      const name = nextAgent(chance());
+      const { caller } = cast.agents[name];
+      const reply = await caller.done('/v1/authorize', askOf(name, chance));
+      if (reply.status === 'pending') votes.push(...votesOn(reply, { nowMs: clock(), chance }));
+      if (reply.status === 'auto_approved' && chance() < 0.4)
+        await caller.done(`/v1/requests/${reply.request_id}/outcome`, { executed: true });
+    }
+  }
+  clock.runTo(endMs);
+}
+
+/** How much is asked in each hour of a day, from 0 to 1. */
+function business(atMs: number): number {
+  const hour = (atMs / hourMs) % 24;
+  return 0.08 + 0.92 * Math.exp(-(((hour - 14) / 4.2) ** 2));
+}
+
+/** What a colleague is going to say to a request. */
+interface Vote {
+  readonly atMs: number;
+  readonly who: Colleague;
+  readonly path: string;
+  readonly comment: string;
+}
+
+interface Situation {
+  readonly nowMs: number;
+  readonly chance: () => number;
+}
+
+function votesOn(
+  { request_id: id, decision }: { readonly request_id: string; readonly decision: string },
+  { nowMs, chance }: Situation,
+): readonly Vote[] {
+  if (decision !== 'ESCALATE' || chance() < 0.08) return [];
+  const isApproved = chance() < 0.8;
+  const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';
+  const path = `/v1/requests/${id}/${isApproved ? 'approve' : 'reject'}`;
+  return colleagueNames.map((who, index) => ({
+    who,
+    path,
+    comment,
+    atMs: nowMs + (2 + 25 * chance() ** 2 + 6 * index) * minuteMs,
+  }));
+}
+
+/** Gives the votes that are due. Whoever is not asked, or comes too late, is told so. */
+async function giveDue(votes: Vote[], cast: Cast, nowMs: number): Promise<void> {
+  for (const vote of votes.filter(({ atMs }) => atMs <= nowMs)) {
+    votes.splice(votes.indexOf(vote), 1);
+    await cast.colleagues[vote.who].send(vote.path, { comment: vote.comment });
+  }
+}
+
+export interface Shown {
+  readonly request: string;
+  readonly approval: string;
+  readonly agent: string;
+}
+
+/** What is open now: approvals, a step-up, a stopped agent that goes on asking, an application. Ids of some of it. */
+export async function leaveWaiting(
+  { cast, clock }: Living,
+  admin: () => Promise<DemoCaller>,
+): Promise<Shown> {
+  const nowMs = Date.now();
+  const asked: string[] = [];
+  for (const [minutes, agent, what] of waiting) {
+    clock.runTo(nowMs - minutes * minuteMs);
+    asked.push((await cast.agents[agent].caller.done('/v1/authorize', what)).request_id);
+  }
+  const [large = '', print = ''] = asked;
+  await cast.colleagues.finance.send('/v1/applications', {
+    email: 'applicant@demo.example',
+    name: 'Applicant (simulated)',
+    reason: 'I am on call for finance from next month and approve payments.',
+  });
+  await cast.colleagues.finance.done(`/v1/requests/${large}/approve`, { comment: 'The order is signed' });
+  clock.runTo(nowMs - minuteMs);
+  const stopped = cast.agents['treasury-bot'];
+  const reason = 'Pays the same invoice again and again';
+  await (await admin()).done('/v1/switches', { scope: `agent:${stopped.id}`, reason });
+  for (let tries = 0; tries < 4; tries += 1)
+    await stopped.caller.send('/v1/authorize', payTo('Uline', 410 + tries, 'invoice 2291'));
+  clock.runTo(nowMs + dayMs);
+  return { request: print, approval: large, agent: cast.agents['invoice-payer'].id };
+}
+
+const waiting: readonly (readonly [minutes: number, agent: DemoAgent, what: Ask])[] = [
+  [19, 'invoice-payer', payTo('Grainger', 6_420, 'forklift batteries')],
+  [14, 'invoice-payer', payTo('Harbour Print', 312.4, 'leaflets')],
+  [11, 'travel-buyer', payTo('Northline Rail', 187, 'tickets to the trade fair')],
+  [
+    9,
+    'household-banker',
+    askFor('banking.send_money', {
+      recipient: 'FR7630006000011234567890189',
+      amount: 940,
+      subject: 'deposit',
+      date: '2026-12-01',
+    }),
+  ],
+  [
+    7,
+    'team-assistant',
+    askFor('slack.send_direct_message', {
+      recipient: 'jo',
+      body: 'The minutes are at https://notes.example.com/w47',
+    }),
+  ],
+  [5, 'invoice-payer', payTo('Lumen Parts', 1_890)],
+  [4, 'household-banker', askFor('banking.update_password', { password: 'a longer password' })],
+  [2, 'team-assistant', askFor('slack.read_channel_messages', { channel: 'general' })],
+];
+
+function payTo(vendor: string, amount: number, description?: string): Ask {
+  const said = description === undefined ? {} : { description };
+  return askFor('payment.create', { amount, currency: 'USD', vendor, ...said });
+}
+
+function askFor(action_key: string, payload: Ask['payload']): Ask {
+  return { action_key, payload };
+}

@@ -1,0 +1,110 @@
+// `writ store` as an operator uses it: the records of a running service move into a database, and a backup is put back.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { addAgent, ask, type Service, startService, temporary } from '../acceptance/service.ts';
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { writ } from './writ.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const policy = `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  meter spent = sum(payload.amount) in USD of pay.send per agent over 24h
+  policy budget on pay.send { allow all  deny beyond when spent > 100 USD }`;
+
+async function setUp() {
+  const data = temporary('data');
+  const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
+  writeFileSync(join(policies, 'a.policy'), policy);
+  const start = async (env: Readonly<Record<string, string>> = {}): Promise<Service> => {
+    const service = await startService({ policies, data, env });
+    onTestFinished(() => void service.end('SIGKILL'));
+    return service;
+  };
+  const service = await start();
+  const key = await addAgent(data, 'buyer');
+  const pay = async (amount: number, url: string) => {
+    const request = { action_key: 'pay.send', payload: { amount, currency: 'USD' } };
+    const { body } = await ask(url, key, request);
+    return body.decision ?? body.type;
+  };
+  const store = (...args: readonly string[]) => writ(['store', ...args, '--data', data]);
+  return { data, start, service, pay, store };
+}
+
+async function emptyDatabase(): Promise<string> {
+  const { name, url } = await server.createDatabase();
+  await server.query(`DROP DATABASE ${name}`);
+  await server.query(`CREATE DATABASE ${name}`);
+  return url;
+}
+
+test('the records of a running service move into a database, and its budgets with them', async () => {
+  const { data, start, service, pay, store } = await setUp();
+  const url = await emptyDatabase();
+  expect(await pay(60, service.url)).toBe('ALLOW');
+  const copying = store('copy', '--to', url, '--json');
+  // More is granted while it copies; it waits for the end of the service.
+  expect(await pay(30, service.url)).toBe('ALLOW');
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await service.end('SIGTERM');
+  const { code, stdout, stderr } = await copying;
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('stop it, and the rest'),
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  const next = await start({ WRIT_STORE: url });
+  expect(await pay(11, next.url)).toBe('DENY');
+  expect(await pay(10, next.url)).toBe('ALLOW');
+  const verified = await writ(['audit', 'verify', '--data', data, '--store', url]);
+  expect(verified.stdout).toContain('are as they were written');
+  await expect(start()).rejects.toThrow('the records have moved to postgres://');
+  expect((await writ(['agent', 'list', '--data', data])).stderr).toContain('the records have moved to');
+});
+
+test('a backup that was put back stops all until somebody has looked', async () => {
+  const { data, start, service, pay, store } = await setUp();
+  const backup = join(temporary('backup'), 'b.db');
+  expect((await writ(['backup', backup, '--data', data])).code).toBe(0);
+  expect(await pay(60, service.url)).toBe('ALLOW');
+  expect((await store('restored')).stderr).toContain('another process serves');
+  await service.end('SIGTERM');
+  execFileSync('sh', ['-c', `rm ${data}/writ.db*`]);
+  cpSync(backup, join(data, 'writ.db'));
+  cpSync(`${backup}.key`, join(data, 'writ.db.key'));
+  const restored = await store('restored');
+  expect(restored).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('the kill switch is on for all'),
+  });
+  const next = await start();
+  expect(await pay(1, next.url)).toBe('urn:writ:error:stopped');
+});
+
+test('says what is wrong with what it is given', async () => {
+  const data = temporary('data');
+  const wrong = [
+    ['store', 'copy', '--data', data],
+    ['store', 'copy', '--data', data, '--to', 'mysql://a/b'],
+    ['store', 'copy', '--data', data, '--to', 'postgres://127.0.0.1:1/writ'],
+    ['store', 'restored', '--data', data],
+  ];
+  const ran = await Promise.all(wrong.map((args) => writ(args)));
+  expect(ran.map(({ code, stderr }) => `${code} ${stderr.split('\n')[0]}`)).toEqual([
+    "2 error: required option '--to <address>' not specified",
+    '2 error: --to must be an address such as postgres://user@host/database',
+    `1 error: there is no store at ${data}/writ.db: name the data directory of the service with --data`,
+    `1 error: there is no store at ${data}/writ.db: name the data directory of the service with --data`,
+  ]);
+});
