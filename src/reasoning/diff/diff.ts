@@ -2,6 +2,8 @@
 // is no other. An action of which nothing has changed is not asked about.
 
 import type { Span } from '../../language/diagnostic/span.ts';
+import { childrenOf } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
@@ -109,15 +111,11 @@ function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): 
 }
 
 function readsLists(joint: JointSet, action: string): boolean {
-  return sides.some((side) =>
-    rulesOf(joint, side, action).some(({ condition }) =>
-      JSON.stringify(condition, plain).includes('"quantify"'),
-    ),
-  );
+  return sides.some((side) => rulesOf(joint, side, action).some(({ condition }) => hasQuantifier(condition)));
 }
 
-function plain(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
+function hasQuantifier(expression: Expression): boolean {
+  return expression.kind === 'quantify' || childrenOf(expression).some(hasQuantifier);
 }
 
 function findingOf(joint: JointSet, action: string, found: FoundChange): DiffFinding {

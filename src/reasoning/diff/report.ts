@@ -251,10 +251,13 @@ export function guaranteeChanges(
   { before, after }: SetComparison['sides'],
   diff: PolicyDiff,
 ): readonly GuaranteeChange[] {
-  const verdicts = proveGuarantees(after.set);
+  const verdicts = proveGuarantees(after.set, { isEachAsked: false });
   const now = namedBySide(after, verdicts);
   const known = knownOf(before, diff, now);
-  const old = before.digest === after.digest ? now : namedBySide(before, proveGuarantees(before.set, known));
+  const old =
+    before.digest === after.digest
+      ? now
+      : namedBySide(before, proveGuarantees(before.set, { known, isEachAsked: false }));
   return [...new Map([...old, ...now])].map(([key, { name, text }]) => ({
     name,
     text,

@@ -44,7 +44,7 @@ export interface Proof {
 export interface ClaimVerdict {
   readonly guarantee: Guarantee;
   readonly claim: Claim;
-  /** One an action, up to the first that refutes the claim. */
+  /** One an action; up to the first that refutes the claim, where others are not asked. */
   readonly verdicts: readonly (Verdict & { readonly action: string })[];
   /** Refuted where one action does; proved where all do. */
   readonly kind: Verdict['kind'];
@@ -56,8 +56,17 @@ const conflictsMax = 20_000;
 /** What is known of a claim about an action before it is asked; null where nothing is. */
 export type KnownVerdict = (claim: Claim, action: string) => Verdict | null;
 
+export interface ProveOptions {
+  readonly known?: KnownVerdict;
+  /** Whether a claim that is refuted is asked of further actions. */
+  readonly isEachAsked?: boolean;
+}
+
 /** One verdict a claim, in the order of the set. */
-export function proveGuarantees(set: PolicySet, known: KnownVerdict = () => null): readonly ClaimVerdict[] {
+export function proveGuarantees(
+  set: PolicySet,
+  { known = () => null, isEachAsked = true }: ProveOptions = {},
+): readonly ClaimVerdict[] {
   const asked = set.guarantees.flatMap((guarantee) =>
     guarantee.claims.map((claim) => ({
       guarantee,
@@ -68,14 +77,11 @@ export function proveGuarantees(set: PolicySet, known: KnownVerdict = () => null
   for (const action of new Set(set.guarantees.flatMap(({ actions }) => actions))) {
     const open = asked.filter(
       ({ guarantee, verdicts }) =>
-        guarantee.actions.includes(action) && !verdicts.some(({ kind }) => kind === 'refuted'),
+        guarantee.actions.includes(action) &&
+        (isEachAsked || !verdicts.some(({ kind }) => kind === 'refuted')),
     );
-    const found = verdictsOf(
-      set,
-      action,
-      open.map(({ claim }) => claim),
-      known,
-    );
+    const claims = open.map(({ claim }) => claim);
+    const found = verdictsOf(set, action, claims, known);
     for (const { claim, verdicts } of open) verdicts.push({ action, ...found.get(claim)! });
   }
   return asked.map((one) => ({ ...one, kind: joined(one.verdicts.map(({ kind }) => kind)) }));

@@ -9,6 +9,8 @@ export class LogChecker {
   /** Clauses in which a literal's opposite stands, by literal. */
   readonly #readers: number[][] = [];
   readonly #units: SolverLiteral[] = [];
+  /** Above all literals that have been read. */
+  #literalsEnd = 0;
   #isEmptyIncluded = false;
 
   /** Takes a clause on trust: one of the formula. */
@@ -17,6 +19,7 @@ export class LogChecker {
     if (literals.length === 0) this.#isEmptyIncluded = true;
     if (literals.length === 1) this.#units.push(literals[0]!);
     for (const literal of literals) {
+      this.#literalsEnd = Math.max(this.#literalsEnd, literal + 1, notLiteral(literal) + 1);
       const readers = this.#readers[notLiteral(literal)] ?? [];
       readers.push(this.#clauses.length);
       this.#readers[notLiteral(literal)] = readers;
@@ -34,13 +37,15 @@ export class LogChecker {
   /** Whether the opposite of all of the clause's literals leads to a clause of which no literal can hold. */
   follows(clause: SolverClause): boolean {
     if (this.#isEmptyIncluded) return true;
-    const known = new Set<SolverLiteral>();
     const open = [...clause.map(notLiteral), ...this.#units];
+    const end = open.reduce((most, one) => Math.max(most, one + 1, notLiteral(one) + 1), this.#literalsEnd);
+    /** By literal: 1 where it holds. */
+    const known = new Uint8Array(end);
     while (open.length > 0) {
       const literal = open.pop()!;
-      if (known.has(notLiteral(literal))) return true;
-      if (known.has(literal)) continue;
-      known.add(literal);
+      if (known[notLiteral(literal)] === 1) return true;
+      if (known[literal] === 1) continue;
+      known[literal] = 1;
       for (const reader of this.#readers[literal] ?? []) {
         const left = this.#leftOf(this.#clauses[reader]!, known);
         if (left.length === 0) return true;
@@ -51,11 +56,11 @@ export class LogChecker {
   }
 
   /** Up to two literals that may still hold; two, too, where one of the clause holds anyway. */
-  #leftOf(clause: SolverClause, known: ReadonlySet<SolverLiteral>): readonly SolverLiteral[] {
+  #leftOf(clause: SolverClause, known: Uint8Array): readonly SolverLiteral[] {
     const left: SolverLiteral[] = [];
     for (const literal of clause) {
-      if (known.has(literal)) return [literal, literal];
-      if (!known.has(notLiteral(literal)) && left.push(literal) === 2) return left;
+      if (known[literal] === 1) return [literal, literal];
+      if (known[notLiteral(literal)] !== 1 && left.push(literal) === 2) return left;
     }
     return left;
   }

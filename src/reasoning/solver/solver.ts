@@ -4,20 +4,16 @@
 // trusting anything here.
 
 import { ActivityOrder } from './activity-order.ts';
+import { ClausePlaces } from './clause-places.ts';
+import type { KeptClause } from './kept-clause.ts';
 import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
+import { luby } from './luby.ts';
 
 const free = -1;
+const none = -1;
 const noReason = null;
 const restartUnit = 100;
 const learnedKept = 2_000;
-
-interface Kept {
-  /** The first two are watched; the one that the clause implies comes first. */
-  readonly literals: SolverLiteral[];
-  /** How many decisions it joins: the fewer, the more useful. Null for a clause that was given. */
-  readonly levels: number | null;
-  isDropped: boolean;
-}
 
 export class Solver {
   /** As given, and as learnt, in order. */
@@ -30,10 +26,12 @@ export class Solver {
 
   /** By literal: 1 true, 0 false. */
   readonly #values: number[] = [];
-  readonly #watchers: Kept[][] = [];
+  readonly #watchers: KeptClause[][] = [];
+  /** Beside each watching clause: of a clause of two literals the other one, else none. */
+  readonly #others: SolverLiteral[][] = [];
   /** By variable. */
   readonly #levels: number[] = [];
-  readonly #reasons: (Kept | null)[] = [];
+  readonly #reasons: (KeptClause | null)[] = [];
   readonly #phases: number[] = [];
   readonly #isSeen: boolean[] = [];
   readonly #order = new ActivityOrder();
@@ -42,12 +40,10 @@ export class Solver {
   readonly #trail: SolverLiteral[] = [];
   readonly #decisions: number[] = [];
   #propagated = 0;
-  #kept: Kept[] = [];
+  #kept: KeptClause[] = [];
   #isImpossible = false;
   #conflicts = 0;
-  /** By literal, the clauses as given that it stands in, as far as they have been read. */
-  readonly #places: SolverClause[][] = [];
-  #placed = 0;
+  readonly #places = new ClausePlaces();
   /** How many of the clauses as given the last model meets. */
   #met = 0;
   /** Those of the last question: what follows from the first of them still stands. */
@@ -66,6 +62,7 @@ export class Solver {
     this.#isSeen.push(false);
     this.#values.push(free, free);
     this.#watchers.push([], []);
+    this.#others.push([], []);
     this.#order.append();
     return 2 * variable;
   }
@@ -117,12 +114,12 @@ export class Solver {
   #mend(assumptions: SolverClause): boolean {
     this.#undo(this.#sharedWith(assumptions));
     this.#assumed = assumptions;
-    this.#readPlaces();
+    this.#places.read(this.given);
     if (!this.#assumeAll(assumptions)) return this.#undoAll();
     for (let at = 0; at < this.#trail.length; at += 1) {
       const literal = this.#trail[at]!;
       if (this.#model[literal] === 1) continue;
-      for (const clause of this.#places[notLiteral(literal)] ?? [])
+      for (const clause of this.#places.of(notLiteral(literal)))
         if (!this.#meet(clause)) return this.#undoAll();
     }
     for (const literal of this.#trail) {
@@ -136,17 +133,6 @@ export class Solver {
     this.#undo(0);
     this.#propagated = 0;
     return false;
-  }
-
-  #readPlaces(): void {
-    for (; this.#placed < this.given.length; this.#placed += 1) {
-      const clause = this.given[this.#placed]!;
-      for (const literal of clause) {
-        const places = this.#places[literal] ?? [];
-        places.push(clause);
-        this.#places[literal] = places;
-      }
-    }
   }
 
   #assumeAll(assumptions: SolverClause): boolean {
@@ -241,7 +227,7 @@ export class Solver {
     return null;
   }
 
-  #assign(literal: SolverLiteral, reason: Kept | null): void {
+  #assign(literal: SolverLiteral, reason: KeptClause | null): void {
     this.#values[literal] = 1;
     this.#values[notLiteral(literal)] = 0;
     this.#levels[variableOf(literal)] = this.#decisions.length;
@@ -262,13 +248,21 @@ export class Solver {
     this.#propagated = start;
   }
 
-  #watch(clause: Kept): void {
-    this.#watchers[notLiteral(clause.literals[0]!)]!.push(clause);
-    this.#watchers[notLiteral(clause.literals[1]!)]!.push(clause);
+  #watch(clause: KeptClause): void {
+    const first = clause.literals[0]!;
+    const second = clause.literals[1]!;
+    const isOfTwo = clause.literals.length === 2;
+    this.#watchAt(notLiteral(first), clause, isOfTwo ? second : none);
+    this.#watchAt(notLiteral(second), clause, isOfTwo ? first : none);
+  }
+
+  #watchAt(literal: SolverLiteral, clause: KeptClause, other: SolverLiteral): void {
+    this.#watchers[literal]!.push(clause);
+    this.#others[literal]!.push(other);
   }
 
   /** The clause that cannot hold any more, if there is one. */
-  #propagate(): Kept | null {
+  #propagate(): KeptClause | null {
     while (this.#propagated < this.#trail.length) {
       const literal = this.#trail[this.#propagated]!;
       this.#propagated += 1;
@@ -278,27 +272,37 @@ export class Solver {
     return null;
   }
 
-  /** Every clause that watches the opposite of what now holds looks for another literal to watch. */
-  #visit(literal: SolverLiteral): Kept | null {
+  /** Every clause that watches the opposite of what now holds looks for another literal to watch; one of two has none. */
+  #visit(literal: SolverLiteral): KeptClause | null {
     const watchers = this.#watchers[literal]!;
-    let [kept, conflict] = [0, null as Kept | null];
+    const others = this.#others[literal]!;
+    const values = this.#values;
+    let [kept, conflict] = [0, null as KeptClause | null];
     for (let at = 0; at < watchers.length; at += 1) {
       const clause = watchers[at]!;
-      if (clause.isDropped) continue;
-      if (conflict === null && this.#moveWatch(clause, notLiteral(literal))) continue;
-      watchers[kept] = clause;
+      const other = others[at]!;
+      if (other === none) {
+        if (clause.isDropped) continue;
+        if (conflict === null && this.#moveWatch(clause, notLiteral(literal))) continue;
+      }
+      if (kept < at) {
+        watchers[kept] = clause;
+        others[kept] = other;
+      }
       kept += 1;
-      const first = clause.literals[0]!;
-      if (conflict !== null || this.#values[first] === 1) continue;
-      if (this.#values[first] === 0) conflict = clause;
+      const first = other === none ? clause.literals[0]! : other;
+      const value = values[first]!;
+      if (conflict !== null || value === 1) continue;
+      if (value === 0) conflict = clause;
       else this.#assign(first, clause);
     }
     watchers.length = kept;
+    others.length = kept;
     return conflict;
   }
 
   /** Whether the clause found another literal to watch than the lost one. */
-  #moveWatch(clause: Kept, lost: SolverLiteral): boolean {
+  #moveWatch(clause: KeptClause, lost: SolverLiteral): boolean {
     const { literals } = clause;
     if (literals[0] === lost) {
       literals[0] = literals[1]!;
@@ -310,14 +314,14 @@ export class Solver {
       if (this.#values[other] === 0) continue;
       literals[1] = other;
       literals[at] = lost;
-      this.#watchers[notLiteral(other)]!.push(clause);
+      this.#watchAt(notLiteral(other), clause, none);
       return true;
     }
     return false;
   }
 
   /** False where nothing is left to be undone. */
-  #learnFrom(conflict: Kept): boolean {
+  #learnFrom(conflict: KeptClause): boolean {
     this.#conflicts += 1;
     if (this.#decisions.length === 0) {
       this.#isImpossible = true;
@@ -330,7 +334,7 @@ export class Solver {
     if (literals.length === 1) this.#assign(literals[0]!, noReason);
     else {
       const levels = new Set(literals.map((literal) => this.#levelOf(literal))).size;
-      const clause: Kept = { literals, levels, isDropped: false };
+      const clause: KeptClause = { literals, levels, isDropped: false };
       this.#kept.push(clause);
       this.#watch(clause);
       this.#assign(literals[0]!, clause);
@@ -340,10 +344,10 @@ export class Solver {
   }
 
   /** What the conflict teaches: its first literal is implied once all but the last decision stand. */
-  #analyze(conflict: Kept): SolverLiteral[] {
+  #analyze(conflict: KeptClause): SolverLiteral[] {
     const others: SolverLiteral[] = [];
     const seen: number[] = [];
-    let reason: Kept | null = conflict;
+    let reason: KeptClause | null = conflict;
     let open = 0;
     let implied: SolverLiteral = free;
     let at = this.#trail.length;
@@ -407,11 +411,4 @@ export class Solver {
     for (const clause of sorted.slice(half)) clause.isDropped = clause.levels! > 2;
     this.#kept = sorted.filter(({ isDropped }) => !isDropped);
   }
-}
-
-/** 1 1 2 1 1 2 4 ...: how long to search before starting over. */
-function luby(run: number): number {
-  let size = 1;
-  while (2 ** size - 1 < run) size += 1;
-  return 2 ** size - 1 === run ? 2 ** (size - 1) : luby(run - 2 ** (size - 1) + 1);
 }

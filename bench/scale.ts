@@ -1,0 +1,112 @@
+// What `writ diff` and `writ check` take of large sets, the start of Node included, beside what they may take: one rule
+// changed among many, one line added to a long list. By hand, on a quiet machine: node bench/scale.ts, or with another
+// number of rounds: node bench/scale.ts 5. `--write` puts the table into results/scale.md.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
+import { sets } from './proofs.ts';
+
+type SetName = keyof typeof sets;
+
+const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
+
+/** Seconds on the clock of a quiet machine. */
+const most: Readonly<Record<SetName, number>> = {
+  '1,000 rules of one action': 1,
+  '10,000 rules of 100 actions': 2,
+  'a list of 100,000 entries': 2,
+};
+
+interface ScaleFigures {
+  readonly what: string;
+  readonly seconds: Figure;
+  /** Processor time of all threads; where it is less than the clock, other work was in the way. */
+  readonly processorSeconds: Figure;
+  readonly most: number;
+}
+
+/** One rule's constant, or one more entry. */
+function changed(path: string, text: string): string {
+  if (path === '1.policy') return text.replace('payload.amount > 80', 'payload.amount > 90');
+  return path === 'known.txt' ? `${text}somebody else\n` : text;
+}
+
+function layOut(name: SetName, folder: string): Readonly<Record<'old' | 'new', string>> {
+  const { files, readListFile } = sets[name]();
+  const lists = ['blocked.txt', 'known.txt'].flatMap((path) => {
+    const file = readListFile(path);
+    return 'text' in file ? [{ path, text: file.text }] : [];
+  });
+  const written = (side: string, change: (path: string, text: string) => string): string => {
+    const root = join(folder, side);
+    mkdirSync(root, { recursive: true });
+    for (const { path, text } of [...files, ...lists]) writeFileSync(join(root, path), change(path, text));
+    return root;
+  };
+  return { old: written('old', (_, text) => text), new: written('new', changed) };
+}
+
+interface Run {
+  readonly seconds: number;
+  readonly processorSeconds: number;
+}
+
+/** The shell's own `time` knows what a process that has ended used. */
+function run(args: readonly string[]): Run {
+  const script = 'TIMEFORMAT="%R %U %S"; time "$@" > /dev/null 2> /dev/null';
+  const { stderr, status } = spawnSync('bash', ['-c', script, 'bash', process.execPath, writ, ...args], {
+    encoding: 'utf8',
+  });
+  const figures = stderr.trim().split(/\s+/).map(Number);
+  const [seconds, user, system] = figures;
+  // A refuted guarantee ends `writ check` with 1.
+  if (status === null || status > 1 || figures.length !== 3)
+    throw new Error(`writ ${args.join(' ')}: ${stderr}`);
+  return { seconds: seconds!, processorSeconds: user! + system! };
+}
+
+function measure(what: string, args: readonly string[], of: { most: number; rounds: number }): ScaleFigures {
+  // The first run fills Node's cache of compiled modules.
+  run(args);
+  const runs = Array.from({ length: of.rounds }, () => run(args));
+  return {
+    what,
+    seconds: figureOf(runs.map((one) => one.seconds)),
+    processorSeconds: figureOf(runs.map((one) => one.processorSeconds)),
+    most: of.most,
+  };
+}
+
+function measureScale(rounds: number): readonly ScaleFigures[] {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-scale-'));
+  try {
+    return (Object.keys(sets) as SetName[]).flatMap((name, at) => {
+      const sides = layOut(name, join(folder, String(at)));
+      const of = { most: most[name], rounds };
+      return [
+        measure(`writ diff, ${name}`, ['diff', '--old', sides.old, '--new', sides.new], of),
+        measure(`writ check, ${name}`, ['check', sides.old], of),
+      ];
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function table(figures: readonly ScaleFigures[]): string {
+  const shown = ({ median, min, max }: Figure): string =>
+    `${median.toFixed(2)} s (${min.toFixed(2)} to ${max.toFixed(2)})`;
+  const rows = figures.map(({ what, seconds, processorSeconds, most: least }) => {
+    const isMet = seconds.median <= least ? '✓' : '✗';
+    return `| ${what} | ≤ ${least} s | ${isMet} | ${shown(seconds)} | ${shown(processorSeconds)} |`;
+  });
+  return ['| command | must | | took | processor |', '|---|---|---|---|---|', ...rows].join('\n');
+}
+
+const rounds = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 3);
+const text = `# Commands about large sets\n\nOne rule changed, or one line of a list added; Node's start included. \`node bench/scale.ts --write\` on Node ${process.version}.\n\n${table(measureScale(rounds))}\n`;
+console.log(text);
+if (process.argv.includes('--write')) writeFileSync(join(import.meta.dirname, 'results/scale.md'), text);

@@ -1,0 +1,24 @@
+// In which of the clauses as given each literal stands, as far as they have been read.
+
+import type { SolverClause, SolverLiteral } from './literal.ts';
+
+/** Grows with the clauses, which are only ever added. */
+export class ClausePlaces {
+  readonly #places: SolverClause[][] = [];
+  #read = 0;
+
+  read(given: readonly SolverClause[]): void {
+    for (; this.#read < given.length; this.#read += 1) {
+      const clause = given[this.#read]!;
+      for (const literal of clause) {
+        const places = this.#places[literal] ?? [];
+        places.push(clause);
+        this.#places[literal] = places;
+      }
+    }
+  }
+
+  of(literal: SolverLiteral): readonly SolverClause[] {
+    return this.#places[literal] ?? [];
+  }
+}

@@ -1,0 +1,11 @@
+// A clause as the solver keeps it while it searches.
+
+import type { SolverLiteral } from './literal.ts';
+
+export interface KeptClause {
+  /** The first two are watched; of more than two the one that the clause implies comes first. */
+  readonly literals: SolverLiteral[];
+  /** How many decisions it joins: the fewer, the more useful. Null for a clause that was given. */
+  readonly levels: number | null;
+  isDropped: boolean;
+}

@@ -1,0 +1,8 @@
+// How long a search goes on before it starts over: the sequence that loses least, whatever the search is like.
+
+/** 1 1 2 1 1 2 4 ..., counted from 1. */
+export function luby(run: number): number {
+  let size = 1;
+  while (2 ** size - 1 < run) size += 1;
+  return 2 ** size - 1 === run ? 2 ** (size - 1) : luby(run - 2 ** (size - 1) + 1);
+}
