@@ -38,6 +38,8 @@ export async function startService({
       // Loads are no part of what is tested: who tests the rate sets it.
       env: {
         ...process.env,
+        // It is of the tests, and no setting of a service.
+        WRIT_TEST_POSTGRES: undefined,
         WRIT_LIMITS_RATE_PER_MINUTE: '1000000000',
         WRIT_LIMITS_BURST: '1000000000',
         WRIT_LIMITS_IN_FLIGHT: '2000',
