@@ -65,5 +65,10 @@ const copied = await copyStore({
 console.log(
   `${copied.recordCount} records are whole; nobody served for ${(copied.stoppedMs / 1000).toFixed(1)} s`,
 );
+const [size] = await server.query<{ bytes: string }>(`SELECT pg_database_size('${database.name}') AS bytes`);
+const each = Number(size?.bytes) / copied.recordCount;
+console.log(
+  `${each.toFixed(0)} bytes a record with its meter entry, of which ${recordJson.length} are its JSON`,
+);
 await server.stop();
 rmSync(folder, { recursive: true });

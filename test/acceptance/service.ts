@@ -49,7 +49,8 @@ export async function startServing(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Omit<Service, 'data'>> {
   const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
-    env: { ...process.env, ...env },
+    // The name of another PostgreSQL is of the tests, and no setting of a service.
+    env: { ...process.env, WRIT_TEST_POSTGRES: undefined, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

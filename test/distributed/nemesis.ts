@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../src/language/value/random.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
-import type { PostgresServer } from '../store/postgres-server.ts';
 import type { Replicas } from './replicas.ts';
+import type { ServerPair } from './server-pair.ts';
 
 export interface Told {
   readonly id: string | null;
@@ -34,6 +34,8 @@ export interface History {
   readonly told: readonly Told[];
   readonly stops: readonly Stop[];
   readonly faults: ReadonlyMap<string, number>;
+  /** After each failover: how long until something was decided again, in milliseconds. */
+  readonly services: readonly number[];
 }
 
 export const budget = 120;
@@ -59,13 +61,15 @@ interface Agent {
 }
 
 interface RunOptions {
-  readonly server: PostgresServer;
+  readonly server: ServerPair;
   readonly replicas: Replicas;
   /** As the command line has it: it changes agents and switches, and does not serve. */
   readonly store: Store;
   readonly seconds: number;
   readonly seed: number;
   readonly clientCount?: number;
+  /** Between two calls of a client, on average. */
+  readonly pauseMs?: number;
 }
 
 export async function run(options: RunOptions): Promise<History> {
@@ -73,22 +77,36 @@ export async function run(options: RunOptions): Promise<History> {
   const told: Told[] = [];
   const stops: Stop[] = [];
   const faults = new Map<string, number>();
+  const services: number[] = [];
   const { next: random } = createRandom(options.seed);
-  const world: World = { ...options, told, stops, faults, random, agents: [], session: 0, isOver: false };
+  const world: World = {
+    ...options,
+    told,
+    stops,
+    faults,
+    services,
+    random,
+    agents: [],
+    session: 0,
+    isOver: false,
+  };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: clientCount }, (_, at) => client(world, at));
   const others = [managers(world), nemesis(world)];
   await sleep(seconds * 1000);
+  // On a slow machine, too, each fault has its turn.
+  while (faults.size < kinds.length) await sleep(100);
   world.isOver = true;
   await Promise.all([...clients, ...others]);
   await drain(world);
-  return { told, stops, faults };
+  return { told, stops, faults, services };
 }
 
 interface World extends RunOptions {
   readonly told: Told[];
   readonly stops: Stop[];
   readonly faults: Map<string, number>;
+  readonly services: number[];
   readonly random: () => number;
   readonly agents: Agent[];
   /** Whose budget is used now; the next one once it is used up. */
@@ -171,6 +189,7 @@ async function client(world: World, at: number): Promise<void> {
   const { random } = world;
   const own = randomUUID();
   while (!world.isOver) {
+    if (world.pauseMs !== undefined) await sleep(2 * random() * world.pauseMs);
     const { all } = world.replicas;
     const url = all[at % all.length]?.service?.url;
     const agent = world.agents[Math.floor(random() * world.agents.length)];
@@ -200,16 +219,27 @@ async function askAll(world: World, agent: Agent, call: Call): Promise<void> {
 
 /** What is left of each budget is used. A meter is unknown while it is read anew, so a refusal counts when it stays. */
 async function drain(world: World): Promise<void> {
-  // The server may just be coming back.
-  while (!world.store.isWritable()) await sleep(50);
-  const agent = await makeAgent(world.store);
+  const agent = await agentAtLast(world.store);
   for (let session = 0; session <= world.session; session += 1) {
     for (let refusals = 0, failures = 0; refusals < 3 && failures < 100; ) {
-      const url = urls(world)[0] ?? '';
+      // One whose slot was taken while it was stopped decides nothing any more.
+      const all = urls(world);
+      const url = all[failures % all.length] ?? '';
       const answer = await ask(world, url, agent, { amount: 1, session: `shared-${session}` });
       if (answer === 'DENY') refusals += 1;
       else if (answer !== 'ALLOW') failures += 1;
       if (answer !== 'ALLOW') await sleep(100);
+    }
+  }
+}
+
+/** The server may just be coming back. */
+async function agentAtLast(store: Store): Promise<Agent> {
+  for (;;) {
+    try {
+      return await makeAgent(store);
+    } catch {
+      await sleep(50);
     }
   }
 }
@@ -294,13 +324,24 @@ async function turnOff({ documents }: Store, id: string): Promise<void> {
   }
 }
 
+const kinds = ['failover', 'killed', 'slow', 'stopped', 'cut', 'server'] as const;
+
+/** How long after a standby has become the primary something is granted again. */
+async function noteService({ told, services, isOver }: World): Promise<void> {
+  const fromMs = performance.now();
+  while (!isOver && performance.now() - fromMs < 20_000) {
+    const next = told.findLast(({ decision, begunAtMs }) => decision !== null && begunAtMs > fromMs);
+    if (next !== undefined) return void services.push(next.endedAtMs - fromMs);
+    await sleep(10);
+  }
+}
+
 async function nemesis(world: World): Promise<void> {
   const { random, faults, replicas, server } = world;
   const note = (fault: string) => faults.set(fault, (faults.get(fault) ?? 0) + 1);
   for (let round = 0; !world.isOver; round += 1) {
     await sleep(400 + random() * 800);
     const replica = replicas.all[Math.floor(random() * replicas.all.length)]!;
-    const kinds = ['killed', 'stopped', 'cut', 'server'] as const;
     // Each kind has its turn, however short the run is.
     const kind = round < kinds.length ? kinds[round]! : kinds[Math.floor(random() ** 0.7 * kinds.length)]!;
     note(kind);
@@ -319,6 +360,14 @@ async function nemesis(world: World): Promise<void> {
         replica.wire.cut();
         await sleep(300 + random() * 900);
         replica.wire.mend();
+        break;
+      case 'slow':
+        replica.wire.slow(10 + random() * 80);
+        await sleep(300 + random() * 1_200);
+        replica.wire.slow(0);
+        break;
+      case 'failover':
+        await server.failOver(() => void noteService(world));
         break;
       case 'server':
         await server.kill();

@@ -25,6 +25,9 @@ export interface Replicas {
   end(): Promise<void>;
 }
 
+/** Between the clocks of two replicas that follow each other. */
+const clockShiftMs = 300;
+
 export async function startReplicas(
   server: PostgresServer,
   {
@@ -49,7 +52,12 @@ export async function startReplicas(
   }
   const start = async (replica: Replica) => {
     const { wire, policies } = replica;
-    replica.service = await startService({ policies, data, env: { WRIT_STORE: wire.url } });
+    const env = {
+      WRIT_STORE: wire.url,
+      NODE_OPTIONS: `--import ${import.meta.dirname}/shifted-clock.ts`,
+      TEST_CLOCK_SHIFT_MS: String((replica.at - 1) * clockShiftMs),
+    };
+    replica.service = await startService({ policies, data, env });
   };
   // The first one makes the key that all share.
   for (const replica of all) await start(replica);

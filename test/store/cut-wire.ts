@@ -11,14 +11,18 @@ export interface Wire {
   cut(): void;
   /** Connections break, and new ones go through. */
   mend(): void;
+  /** Whatever is sent from now on takes so long, each way. */
+  slow(delayMs: number): void;
   close(): void;
 }
 
 export async function openWire(
+  /** Looked at for each connection. */
   server: Pick<PostgresServer, 'socket'>,
   { name }: Pick<TestDatabase, 'name'>,
 ): Promise<Wire> {
   let isCut = false;
+  let delayMs = 0;
   const sockets = new Set<Socket>();
   const proxy = createServer((socket) => {
     const onward = connect(join(server.socket, '.s.PGSQL.5432'));
@@ -27,7 +31,8 @@ export async function openWire(
       [onward, socket],
     ] as const) {
       sockets.add(from);
-      from.on('data', (bytes) => isCut || to.write(bytes));
+      const pass = inOrder((bytes) => isCut || to.write(bytes));
+      from.on('data', (bytes) => isCut || pass(bytes, delayMs));
       from.on('error', () => {});
       from.on('close', () => {
         sockets.delete(from);
@@ -50,9 +55,30 @@ export async function openWire(
       breakAll();
       isCut = false;
     },
+    slow: (ms) => {
+      delayMs = ms;
+    },
     close: () => {
       breakAll();
       proxy.close();
     },
+  };
+}
+
+/** What comes later is passed on later, however long either takes. */
+function inOrder(pass: (bytes: Buffer) => void): (bytes: Buffer, delayMs: number) => void {
+  const waiting: { readonly dueAtMs: number; readonly bytes: Buffer }[] = [];
+  const send = () => {
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+      const restMs = first.dueAtMs - performance.now();
+      if (restMs > 0) return void setTimeout(send, restMs);
+      waiting.shift();
+      pass(first.bytes);
+    }
+  };
+  return (bytes, delayMs) => {
+    if (delayMs === 0 && waiting.length === 0) return pass(bytes);
+    const dueAtMs = Math.max(performance.now() + delayMs, waiting.at(-1)?.dueAtMs ?? 0);
+    if (waiting.push({ dueAtMs, bytes }) === 1) setTimeout(send, delayMs);
   };
 }

@@ -25,8 +25,10 @@ import { openStore } from '../../src/service/store/open.ts';
 export interface PostgresServer {
   /** Where the file of a master key may lie. */
   readonly folder: string;
-  /** The folder of the socket. */
+  /** The folder of the socket and of the data. */
   readonly socket: string;
+  /** Its programs. */
+  readonly bin: string;
   /** A new database with the tables of a store, made as a copy. */
   createDatabase(): Promise<TestDatabase>;
   urlOf(database: string): string;
@@ -59,7 +61,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (user.uid !== undefined) chownSync(data, user.uid, user.gid);
   const options = ['-D', data, '-U', 'writ', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   execFileSync(join(bin, 'initdb'), options, { ...user, stdio: ['ignore', 'ignore', 'inherit'], cwd: '/' });
-  const server = createServer({ bin, data, folder });
+  const server = serverOf({ bin, data, folder });
   await server.start();
   await makeTemplate(server);
   return server;
@@ -91,7 +93,8 @@ interface ServerFiles {
   readonly folder: string;
 }
 
-function createServer({ bin, data, folder }: ServerFiles): PostgresServer {
+/** Over a folder of data that is there. */
+export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
   let child: ChildProcess | null = null;
   const urlOf = (database: string) =>
     `postgres://writ@localhost/${database}?host=${encodeURIComponent(data)}`;
@@ -109,6 +112,7 @@ function createServer({ bin, data, folder }: ServerFiles): PostgresServer {
   const server: PostgresServer = {
     folder,
     socket: data,
+    bin,
     urlOf,
     query,
     async createDatabase() {

@@ -1,0 +1,110 @@
+// Two servers: a primary, and a standby that has each record before it is told. Where the primary is killed the standby takes its
+// place, and what is left of the primary becomes the standby of that.
+
+import { execFile } from 'node:child_process';
+import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { type PostgresServer, serverOf, startPostgres } from '../store/postgres-server.ts';
+
+export interface ServerPair extends PostgresServer {
+  /** Kills the primary for good; resolves when the other one takes writes, and has a standby again. */
+  failOver(onPromoted: () => void): Promise<void>;
+}
+
+export async function startPair(): Promise<ServerPair> {
+  let primary = await startPostgres();
+  const [{ folder, bin }, first] = [primary, primary.socket];
+  const places = [first, join(folder, 'other')];
+  let standby = await startStandby(primary, join(folder, 'other'));
+  await waitForStandby(primary);
+  const pair: ServerPair = {
+    folder,
+    bin,
+    get socket() {
+      return primary.socket;
+    },
+    createDatabase: () => primary.createDatabase(),
+    urlOf: (database) => primary.urlOf(database),
+    query: (text, database) => primary.query(text, database),
+    kill: () => primary.kill(),
+    start: (settings) => primary.start(settings),
+    async stop() {
+      await standby.stop();
+      await primary.stop();
+    },
+    async failOver(onPromoted) {
+      const gone = primary;
+      await gone.kill();
+      await standby.query('SELECT pg_promote()');
+      // Until there is another standby, the one server has to do.
+      await setSynchronous(standby, '');
+      // The server takes a while to hear of it, and acknowledges nothing before.
+      await commit(standby);
+      primary = standby;
+      onPromoted();
+      const place = places.find((path) => path !== primary.socket) ?? first;
+      rmSync(place, { recursive: true, force: true });
+      standby = await startStandby(primary, place);
+      await waitForStandby(primary);
+    },
+  };
+  return pair;
+}
+
+async function startStandby(primary: PostgresServer, data: string): Promise<PostgresServer> {
+  await copyData(primary, data);
+  writeFileSync(join(data, 'standby.signal'), '');
+  appendFileSync(
+    join(data, 'postgresql.auto.conf'),
+    `primary_conninfo = 'host=${primary.socket} user=writ application_name=standby'\n`,
+  );
+  const { uid, gid } = statSync(primary.socket);
+  for (const file of ['backup_label', 'standby.signal']) chownSync(join(data, file), uid, gid);
+  const standby = serverOf({ bin: primary.bin, data, folder: primary.folder });
+  // Five seconds unless said otherwise, for which no commit would be acknowledged after each restart of the primary.
+  await standby.start({ wal_retrieve_retry_interval: '100ms' });
+  return standby;
+}
+
+/** As a base backup is made, while the server runs. */
+async function copyData(primary: PostgresServer, data: string): Promise<void> {
+  const client = new pg.Client({ connectionString: primary.urlOf('postgres') });
+  await client.connect();
+  try {
+    await client.query("SELECT pg_backup_start('standby', true)");
+    // Files may go while they are copied; the log has what became of them.
+    const copy = 'cp -a "$0" "$1" 2>/dev/null; cd "$1" && rm -f postmaster.* .s.PGSQL* standby.signal';
+    // Others go on meanwhile: the ways to the server are of this process.
+    await promisify(execFile)('sh', ['-c', copy, primary.socket, data]);
+    const { rows } = await client.query<{ label: string }>(
+      'SELECT labelfile AS label FROM pg_backup_stop(false)',
+    );
+    writeFileSync(join(data, 'backup_label'), rows[0]?.label ?? '');
+  } finally {
+    await client.end();
+  }
+}
+
+/** From here on nothing is acknowledged that the standby has not. */
+async function waitForStandby(primary: PostgresServer): Promise<void> {
+  await setSynchronous(primary, '*');
+  for (;;) {
+    const [found] = await primary.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+    if (found !== undefined) break;
+    await sleep(20);
+  }
+  // It comes after all that was acknowledged before.
+  await commit(primary);
+}
+
+async function commit(server: PostgresServer): Promise<void> {
+  await server.query('CREATE TABLE IF NOT EXISTS followed (); DROP TABLE followed');
+}
+
+async function setSynchronous(server: PostgresServer, names: '' | '*'): Promise<void> {
+  await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await server.query('SELECT pg_reload_conf()');
+}
