@@ -111,7 +111,7 @@ const people: readonly { email: string; name: string; roles: readonly Role[]; gr
     { email: 'cleo@example.com', name: 'Cleo', roles: ['approver', 'owner'], groups: ['finance'] },
     { email: 'dana@example.com', name: 'Dana', roles: ['operator'] },
     { email: 'eli@example.com', name: 'Eli', roles: ['auditor'] },
-    { email: 'finn@example.com', name: 'Finn', roles: ['owner', 'approver'], groups: ['security', 'owner'] },
+    { email: 'finn@example.com', name: 'Finn', roles: ['owner', 'approver'], groups: ['security'] },
   ];
 
 const agents = {
