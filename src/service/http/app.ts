@@ -158,8 +158,18 @@ function connect(
 
 /** What begins and ends with the service. A stop waits for no reader of news and for no download. */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
-  const { statistics, outgoing, playground, refusals, policyHistory, replays, waits, changeFeed, downloads, sso } =
-    parts;
+  const {
+    statistics,
+    outgoing,
+    playground,
+    refusals,
+    policyHistory,
+    replays,
+    waits,
+    changeFeed,
+    downloads,
+    sso,
+  } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());

@@ -7,8 +7,8 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
-import { type Durability, durabilities } from '../store/contract/durability.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
+import { type Durability, durabilities } from '../store/contract/durability.ts';
 import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-config.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;

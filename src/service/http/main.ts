@@ -13,7 +13,7 @@ import { agreeOnPolicies } from '../policies/agreed-policies.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/policy-host.ts';
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
-import { createMetering } from '../requests/metering/metering.ts';
+import { createMetering, type Metering } from '../requests/metering/metering.ts';
 import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { tampered } from '../store/contract/store-error.ts';
@@ -143,20 +143,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   });
   opened.push(() => app.close());
   log.use(app.log);
-  const expiry = startExpiry({
-    requests: store.requests,
-    clock,
-    everyMs: options.expiryEveryMs,
-    onEnd: (requestId) => metering.settle(requestId, null),
-    onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
-  });
-  opened.push(() => expiry.close());
-  const sweep = startSweep({
-    documents: store.documents,
-    clock,
-    onFailure: (err) => log.warn({ err }, 'what has ended could not be deleted; trying again'),
-  });
-  opened.push(() => sweep.close());
+  startUpkeep({ store, clock, log, metering, expiryEveryMs: options.expiryEveryMs }, opened);
   await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
 
   const address = app.server.address();
@@ -182,6 +169,32 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     }),
   );
   return { url, config, ...made, onStop: (closing) => void opened.push(closing), stop };
+}
+
+interface UpkeepSources {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: PolicyLog;
+  readonly metering: Metering;
+  readonly expiryEveryMs: number | undefined;
+}
+
+/** Ends what is over, and deletes what nobody needs any more. */
+function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSources, opened: Closing[]): void {
+  const expiry = startExpiry({
+    requests: store.requests,
+    clock,
+    everyMs: expiryEveryMs,
+    onEnd: (requestId) => metering.settle(requestId, null),
+    onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
+  });
+  opened.push(() => expiry.close());
+  const sweep = startSweep({
+    documents: store.documents,
+    clock,
+    onFailure: (err) => log.warn({ err }, 'what has ended could not be deleted; trying again'),
+  });
+  opened.push(() => sweep.close());
 }
 
 /** Begins to compile the policies; a start that fails meanwhile ends it. */

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
 import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
 import { isSameDigest } from '../agents/keys.ts';
-import { askedOwner } from '../store/contract/asked-owner.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
 import type { WaitNeeded } from './attempts.ts';
 import type { Directory } from './directory.ts';
@@ -20,6 +19,7 @@ import {
   recordName,
   shownPerson,
 } from './person.ts';
+import { rolesProblems } from './roles-and-groups.ts';
 import { createSecret, digestOf } from './secrets.ts';
 
 /** Passwords that wait to be hashed are many: try again in a moment. */
@@ -380,8 +380,6 @@ function shownRoles({ roles, groups }: RolesAndGroups) {
 
 const nameLengthMax = 100;
 const reasonLengthMax = 2_000;
-const groupsMax = 50;
-const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 
 function newcomerProblems({ email, name }: Newcomer): FieldProblem[] {
   // Whether mail arrives is for the invitation to show; that it goes to this address alone is for its form.
@@ -397,24 +395,6 @@ export function nameProblems(name: string): FieldProblem[] {
 function reasonProblems(reason: string): FieldProblem[] {
   const detail = textProblem(reason, reasonLengthMax);
   return detail === null ? [] : [{ field: 'reason', detail: `the reason ${detail}` }];
-}
-
-/** Checks the form of roles and groups; the rights of the person who gives them are checked apart. */
-export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
-  const isApprover = roles.includes('approver');
-  return [
-    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
-    ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name ${groupsMax} groups at most` }] : []),
-    ...(groups.every((group) => groupForm.test(group))
-      ? []
-      : [{ field: 'groups', detail: 'name groups as policies do, such as `finance`' }]),
-    ...(groups.includes(askedOwner)
-      ? [{ field: 'groups', detail: '`owner` is no group: it is the control owner of the agent that asks' }]
-      : []),
-    ...(isApprover && groups.length === 0
-      ? [{ field: 'groups', detail: 'name the groups that an approver approves for' }]
-      : []),
-  ];
 }
 
 async function passwordProblems(password: string, owner: Newcomer): Promise<FieldProblem[]> {

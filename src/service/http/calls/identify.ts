@@ -67,7 +67,7 @@ const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
 export function createIdentifier({ store, rate, clock }: IdentifyOptions): Identifier {
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
-  const failures = createRateLimiter('failures', failureLimit);
+  const { refuseStranger, takeFailure } = createStrangers();
   const acting = createPointIdentifier({
     cache: createPointCache(store),
     checkActive,
@@ -146,19 +146,31 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   return { identify, identifyAgain, takeMore };
+}
 
-  /** Good keys behind the same address are never slowed down by this. */
-  function refuseStranger(kind: keyof typeof refusals, address: string): never {
-    takeFailure(address);
-    throw notKnown(kind);
-  }
+interface Strangers {
+  /** Throws the refusal of a key that is not good. */
+  readonly refuseStranger: (kind: keyof typeof refusals, address: string) => never;
+  /** Counts a failure of this address; throws a ProblemError (429) where it has had too many. */
+  readonly takeFailure: (address: string) => void;
+}
 
+/** Good keys behind the same address are never slowed down by this. */
+function createStrangers(): Strangers {
+  const failures = createRateLimiter('failures', failureLimit);
   function takeFailure(address: string): void {
     const reading = failures.take(address, performance.now());
     if (reading.isWithin) return;
     const detail = 'this address has sent too many requests without a valid key';
     throw new ProblemError('too_many_failures', detail, { headers: failures.headers(reading) });
   }
+  return {
+    takeFailure,
+    refuseStranger(kind, address) {
+      takeFailure(address);
+      throw notKnown(kind);
+    },
+  };
 }
 
 /** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */

@@ -8,8 +8,8 @@ import {
   descriptionOnRecord,
   signingOnRecord,
   statusNames,
-} from '../contract/agent-changes.ts';
-import type { KeyUse } from '../contract/key-uses.ts';
+} from '../contract/agents/agent-changes.ts';
+import type { KeyUse } from '../contract/agents/key-uses.ts';
 import type { AgentRow, KeyRow } from '../contract/records.ts';
 import {
   type AgentDescription,
