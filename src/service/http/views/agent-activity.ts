@@ -2,7 +2,7 @@
 // read. INVARIANT: requests are served between two reads, however many an agent has sent.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { OutcomeCount, OutcomePage } from '../../store/contract/agents/agent-activity.ts';
+import type { OutcomeCount, OutcomePage } from '../../store/contract/agent-activity.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface ActiveDay {

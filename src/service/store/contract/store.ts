@@ -2,7 +2,7 @@
 // durable, and rejects with a StoreError when nothing of it was stored. INVARIANT: a read after a resolved write sees
 // it, and sees what other processes have committed to the same store.
 
-import type { ActivityStore } from './agents/agent-activity.ts';
+import type { ActivityStore } from './agent-activity.ts';
 import type { AskedPerson } from './asked-owner.ts';
 import type { ChainRecord, Link } from './chain.ts';
 import type { ChangePage, ChangeRow } from './changes.ts';

@@ -1,7 +1,7 @@
 // An agent's requests taken together. INVARIANT: each read looks at a bounded stretch of the agent's own records.
 
-import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agents/agent-activity.ts';
-import { outOfOrderMs } from '../contract/request-walk.ts';
+import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
+import { outOfOrderMs } from '../shared/request-walk.ts';
 import { numberAfter } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 

@@ -2,13 +2,6 @@
 // and the record of that, are stored together or not at all.
 
 import { isDeepStrictEqual } from 'node:util';
-import {
-  agentOnRecord,
-  descriptionOnRecord,
-  signingOnRecord,
-  statusNames,
-} from '../contract/agents/agent-changes.ts';
-import type { KeyUse } from '../contract/agents/key-uses.ts';
 import type { AgentRow, KeyRow } from '../contract/records.ts';
 import {
   type AgentDescription,
@@ -22,6 +15,8 @@ import {
   type StatusChange,
   type StatusChangeResult,
 } from '../contract/store.ts';
+import { agentOnRecord, descriptionOnRecord, signingOnRecord, statusNames } from '../shared/agent-changes.ts';
+import type { KeyUse } from '../shared/key-uses.ts';
 import { type AgentColumns, agentColumns, agentRow, keyColumns } from '../sqlite/rows.ts';
 import type { Transaction, Work } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 // Agents and keys out of rows, and the times of their last uses.
 
-import { createChangeCount } from '../contract/change-count.ts';
 import type { AgentStore } from '../contract/store.ts';
+import { createChangeCount } from '../shared/change-count.ts';
 import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../sqlite/rows.ts';
 import { agentWrites } from './agent-writes.ts';
 import type { CommitQueue } from './commit-queue.ts';

@@ -1,7 +1,7 @@
 // Documents out of rows.
 
-import { createChangeCount } from '../contract/change-count.ts';
 import { type DocumentRow, type DocumentStore, kindsOf } from '../contract/documents.ts';
+import { createChangeCount } from '../shared/change-count.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { removeEnded, writeDocuments } from './document-writes.ts';
 import type { ReadPool } from './server/read-pool.ts';

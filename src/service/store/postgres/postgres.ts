@@ -1,11 +1,11 @@
 // A path into a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few others. Any
 // number of processes may have the same database open, and up to 64 of them serve it.
 
-import { createKeyUses } from '../contract/agents/key-uses.ts';
 import type { Durability } from '../contract/durability.ts';
 import type { PlantRow } from '../contract/records.ts';
 import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { createKeyUses } from '../shared/key-uses.ts';
 import { activityStore } from './agent-activity.ts';
 import { agentWrites } from './agent-writes.ts';
 import { agentStore } from './agents.ts';

@@ -2,7 +2,7 @@
 // schema it reads nothing.
 
 import type { LogRecord, RecordReader } from '../contract/log.ts';
-import { outOfOrderMs } from '../contract/request-walk.ts';
+import { outOfOrderMs } from '../shared/request-walk.ts';
 import { numberAfter } from './request-lists.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';

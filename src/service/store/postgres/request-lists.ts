@@ -3,7 +3,6 @@
 // so far and no farther; the queue walks those that are pending.
 
 import { askedOwner } from '../contract/asked-owner.ts';
-import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../contract/request-walk.ts';
 import type {
   HeldQuery,
   RequestHistory,
@@ -12,6 +11,7 @@ import type {
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
+import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
 import type { Rows } from './server/read-pool.ts';
 

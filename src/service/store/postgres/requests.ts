@@ -1,8 +1,8 @@
 // Requests, what became of them, and refusals, over the queue of commits and the connections that read.
 
 import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
-import { endNow, statusNow } from '../contract/request-walk.ts';
 import type { RequestStore } from '../contract/store.ts';
+import { endNow, statusNow } from '../shared/request-walk.ts';
 import {
   type EventColumns,
   type RefusalColumns,

@@ -8,7 +8,7 @@ import type {
   OutcomeCount,
   OutcomePage,
   OutcomesFound,
-} from '../contract/agents/agent-activity.ts';
+} from '../contract/agent-activity.ts';
 
 /** Records that are looked through at once. */
 export const activityAtOnce = 2_000;

@@ -3,13 +3,6 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
-import {
-  agentOnRecord,
-  descriptionOnRecord,
-  signingOnRecord,
-  statusNames,
-} from '../contract/agents/agent-changes.ts';
-import type { KeyUse } from '../contract/agents/key-uses.ts';
 import type { AgentRow, KeyRow } from '../contract/records.ts';
 import {
   type AgentDescription,
@@ -21,6 +14,8 @@ import {
   type StatusChange,
   type StatusChangeResult,
 } from '../contract/store.ts';
+import { agentOnRecord, descriptionOnRecord, signingOnRecord, statusNames } from '../shared/agent-changes.ts';
+import type { KeyUse } from '../shared/key-uses.ts';
 import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from './rows.ts';
 import type { WriteContext } from './write-context.ts';
 

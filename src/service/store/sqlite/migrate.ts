@@ -3,11 +3,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { chainEarlierRecords } from '../contract/chain-earlier.ts';
 import { masterKeyCheck } from '../contract/master-key.ts';
 import { type SealKey, sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
 import { StoreError, tampered } from '../contract/store-error.ts';
+import { chainEarlierRecords } from '../shared/chain-earlier.ts';
 import { prepareChainEnd } from './chain/chain.ts';
 import { schemaDifference } from './seal/schema.ts';
 import { readSeal, sealAll } from './seal/seal.ts';

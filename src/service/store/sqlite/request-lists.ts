@@ -5,7 +5,6 @@
 import type { Database } from 'better-sqlite3';
 import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { RequestEvent } from '../contract/records.ts';
-import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../contract/request-walk.ts';
 import type {
   HeldQuery,
   RequestHistory,
@@ -14,6 +13,7 @@ import type {
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
+import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
 /** A wait or a grant past its end is over, also where that is not recorded. */

@@ -5,9 +5,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import type { ActivityStore } from '../contract/agents/agent-activity.ts';
-import { createKeyUses } from '../contract/agents/key-uses.ts';
-import { createChangeCount } from '../contract/change-count.ts';
+import type { ActivityStore } from '../contract/agent-activity.ts';
 import { type DocumentStore, kindsOf } from '../contract/documents.ts';
 import { checkDataFiles } from '../contract/file-guards.ts';
 import { type MasterKey, readMasterKey } from '../contract/master-key.ts';
@@ -24,6 +22,8 @@ import type {
   Store,
 } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { createChangeCount } from '../shared/change-count.ts';
+import { createKeyUses } from '../shared/key-uses.ts';
 import { copyDatabase } from './file/copy.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';

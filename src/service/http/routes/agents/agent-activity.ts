@@ -5,7 +5,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import { isControlOwner } from '../../../agents/control-owner.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { GrantedRequest } from '../../../store/contract/agents/agent-activity.ts';
+import type { GrantedRequest } from '../../../store/contract/agent-activity.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { RateLimit } from '../../calls/rate-limit.ts';

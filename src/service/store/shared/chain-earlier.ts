@@ -2,7 +2,7 @@
 // migration, inside its transaction, on the tables as they were then.
 
 import type { Database } from 'better-sqlite3';
-import { type ChainEntry, chainStart, linkHash } from './chain.ts';
+import { type ChainEntry, chainStart, linkHash } from '../contract/chain.ts';
 
 const recordsAtOnce = 100;
 

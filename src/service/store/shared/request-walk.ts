@@ -1,6 +1,6 @@
 // How every store walks its requests for a list: how far, which walk, and how a request stands now in its columns.
 
-import type { RequestFilter } from './store.ts';
+import type { RequestFilter } from '../contract/store.ts';
 
 /** Requests that are looked through for one page. */
 export const lookedThroughMax = 2_000;

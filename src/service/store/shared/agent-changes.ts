@@ -1,7 +1,7 @@
 // What the record says of a change of an agent: the same in every store, and no secret, sealed or not.
 
-import type { AgentRow, AgentStatus } from '../records.ts';
-import type { DescribedAgent } from '../store.ts';
+import type { AgentRow, AgentStatus } from '../contract/records.ts';
+import type { DescribedAgent } from '../contract/store.ts';
 
 export const statusNames = {
   active: 'agent-enabled',

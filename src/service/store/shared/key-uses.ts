@@ -1,7 +1,7 @@
 // Uses of keys into the minute of the last one, gathered for a second and written together: a request never waits for
 // this write and never causes one of its own. Losing it loses only a time of last use.
 
-import type { KeyRow } from '../records.ts';
+import type { KeyRow } from '../contract/records.ts';
 
 export interface KeyUse {
   readonly keyId: string;
