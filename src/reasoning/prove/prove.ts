@@ -33,6 +33,8 @@ export interface Proof {
   readonly action: string;
   /** Made with quantifiers left open. */
   readonly isCoarse: boolean;
+  /** Ids; null: all that are enforced. */
+  readonly rules: readonly string[] | null;
   readonly given: readonly SolverClause[];
   /** Of these, what the policies say, without what was found out about sums. */
   readonly formula: readonly SolverClause[];
@@ -81,18 +83,18 @@ export function proveGuarantees(
         (isEachAsked || !verdicts.some(({ kind }) => kind === 'refuted')),
     );
     const claims = open.map(({ claim }) => claim);
-    const found = verdictsOf(set, action, claims, known);
+    const found = decideClaims(set, action, claims, known);
     for (const { claim, verdicts } of open) verdicts.push({ action, ...found.get(claim)! });
   }
   return asked.map((one) => ({ ...one, kind: joined(one.verdicts.map(({ kind }) => kind)) }));
 }
 
 /** First what is known, then what few of many rules settle, and the rest together. */
-function verdictsOf(
+export function decideClaims(
   set: PolicySet,
   action: string,
   claims: readonly Claim[],
-  known: KnownVerdict,
+  known: KnownVerdict = () => null,
 ): ReadonlyMap<Claim, Verdict> {
   const found = new Map<Claim, Verdict>();
   const isOfMany = enforcedOf(set, action).length >= manyRules;
@@ -138,8 +140,8 @@ const fewRounds = 8;
 export function decideWithFew(set: PolicySet, action: string, claim: Claim): Verdict | null {
   if (claim.effect === 'ask') return null;
   const all = enforcedOf(set, action);
-  const guards = all.filter((rule) => isGuard(rule) && rule.points === 0);
-  const holdsWithMore = claim.effect === (claim.mode === 'never' ? 'allow' : 'deny');
+  const guards = all.filter(canBeLeftOut);
+  const holdsWithMore = holdsWithMoreGuards(claim);
   const left = new Set(guards.slice(holdsWithMore ? 0 : guardsAtFirst));
   for (let round = 0; round < fewRounds; round += 1) {
     const rules = all.filter((rule) => !left.has(rule));
@@ -160,6 +162,15 @@ export function decideWithFew(set: PolicySet, action: string, claim: Claim): Ver
     for (const rule of acting) left.delete(rule);
   }
   return null;
+}
+
+/** Of rules that add to risk, fewer may deny more. */
+export function canBeLeftOut(rule: Rule): boolean {
+  return isGuard(rule) && rule.points === 0;
+}
+
+export function holdsWithMoreGuards({ mode, effect }: Claim): boolean {
+  return effect === (mode === 'never' ? 'allow' : 'deny');
 }
 
 /** Those of the guards that are not false. */
@@ -260,13 +271,15 @@ class Prover {
 }
 
 /** As the log stands now; it is copied where somebody reads it. */
-function proofOf({ action, isCoarse, circuit, lemmas }: ProofContext, formulaCount: number): Proof {
+function proofOf(ctx: ProofContext, formulaCount: number): Proof {
+  const { set, action, isCoarse, rules, circuit, lemmas } = ctx;
   const { given, learned, core } = circuit.solver;
   const lemmasCount = lemmas.length;
   const [givenCount, learnedCount] = [given.length, learned.length];
   return {
     action: action.key,
     isCoarse,
+    rules: rules.length === enforcedOf(set, action.key).length ? null : rules.map(({ id }) => id),
     get given() {
       return given.slice(0, givenCount);
     },

@@ -6,8 +6,8 @@ import { fraction } from '../../linear/fraction.ts';
 import { followsFrom, type Lemma } from '../../linear/inequality.ts';
 import { checkLog } from '../../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../../solver/literal.ts';
-import { createProblem } from '../problem.ts';
-import { proveAction } from '../prove.ts';
+import { createProblem, enforcedOf } from '../problem.ts';
+import { canBeLeftOut, decideClaims, holdsWithMoreGuards } from '../prove.ts';
 import { saidBy } from '../search.ts';
 
 /** A literal, which of the inequalities that it says, from 0, and how many times it is added, such as `3/2`. */
@@ -19,6 +19,8 @@ export interface Certificate {
   readonly claim: number;
   readonly action: string;
   readonly isCoarse: boolean;
+  /** Ids of the rules whose formula it is; null: all that are enforced. */
+  readonly rules: readonly string[] | null;
   /** A literal is 2 * variable, plus 1 where it is negated. */
   readonly clauses: readonly SolverClause[];
   /** What is known of sums: inequalities that add up to what cannot be, so that one of their literals does not hold. */
@@ -32,11 +34,11 @@ export function certificatesOf(set: PolicySet): readonly Certificate[] {
   return set.guarantees.flatMap((guarantee) =>
     guarantee.claims.flatMap((claim, at) =>
       guarantee.actions.flatMap((action): readonly Certificate[] => {
-        const verdict = proveAction(set, action, [claim]).get(claim);
+        const verdict = decideClaims(set, action, [claim]).get(claim);
         if (verdict?.kind !== 'proved') return [];
-        const { isCoarse, formula, lemmas, learned, assumptions } = verdict.proof;
+        const { isCoarse, rules, formula, lemmas, learned, assumptions } = verdict.proof;
         const proof = { clauses: formula, lemmas: lemmas.map(writtenLemma), steps: learned, assumptions };
-        return [{ guarantee: guarantee.name, claim: at, action, isCoarse, ...proof }];
+        return [{ guarantee: guarantee.name, claim: at, action, isCoarse, rules, ...proof }];
       }),
     ),
   );
@@ -47,7 +49,11 @@ export function wrongWith(certificate: Certificate, set: PolicySet): string | nu
   const { action, isCoarse, clauses, lemmas, steps, assumptions } = certificate;
   const claim = claimOf(certificate, set);
   if (claim === null || !set.actions.has(action)) return 'the policies have no such claim';
-  const { ctx, broken } = createProblem(set, action, { claims: [claim], isCoarse });
+  const rules = rulesOf(certificate, set);
+  if (rules.some(({ isLeftOut, rule }) => isLeftOut && !(holdsWithMoreGuards(claim) && canBeLeftOut(rule))))
+    return 'it leaves out rules on which the claim may turn';
+  const kept = rules.flatMap(({ isLeftOut, rule }) => (isLeftOut ? [] : [rule]));
+  const { ctx, broken } = createProblem(set, action, { claims: [claim], isCoarse, rules: kept });
   const { given } = ctx.circuit.solver;
   if (JSON.stringify(clauses) !== JSON.stringify(given)) return 'it is about other policies';
   if (!isCoarse && [...ctx.lists.keys()].some((key) => ctx.bounded.has(key)))
@@ -59,6 +65,14 @@ export function wrongWith(certificate: Certificate, set: PolicySet): string | nu
     return 'a lemma about sums does not follow';
   const known = [...given, ...read.map((lemma) => lemma.clause)];
   return checkLog({ given: known, learned: steps }, assumptions) ? null : 'a step does not follow';
+}
+
+function rulesOf({ action, rules }: Certificate, set: PolicySet) {
+  const isKept = rules === null ? null : new Set(rules);
+  return enforcedOf(set, action).map((rule) => ({
+    rule,
+    isLeftOut: isKept !== null && !isKept.has(rule.id),
+  }));
 }
 
 function writtenLemma({ parts }: Lemma): readonly CertificatePart[] {

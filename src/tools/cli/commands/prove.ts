@@ -206,7 +206,10 @@ function isCertificateFile(value: unknown): value is { readonly proofs: readonly
 }
 
 function isCertificate(value: unknown): boolean {
-  const { clauses, lemmas, steps, assumptions } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const { rules, clauses, lemmas, steps, assumptions } = (value ?? {}) as Partial<Record<string, unknown>>;
   const areClauses = (all: unknown): boolean => Array.isArray(all) && all.every((one) => Array.isArray(one));
-  return areClauses(clauses) && areLemmas(lemmas) && areClauses(steps) && Array.isArray(assumptions);
+  const areRules = rules === null || (Array.isArray(rules) && rules.every((id) => typeof id === 'string'));
+  return (
+    areRules && areClauses(clauses) && areLemmas(lemmas) && areClauses(steps) && Array.isArray(assumptions)
+  );
 }

@@ -1,0 +1,110 @@
+// What is proved with few of many rules, or of one side of a comparison for both: how far it carries, and no further.
+
+import { describe, expect, it } from 'vitest';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import { checkSources } from '../../src/pipeline.ts';
+import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
+import { type ComparedSide, guaranteeChanges } from '../../src/reasoning/diff/report.ts';
+import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/report/certificate.ts';
+
+function setOf(text: string, list = ''): PolicySet {
+  const { set, diagnostics } = checkSources({
+    files: [{ path: 'a.policy', text }],
+    readListFile: () => ({ text: list }),
+  });
+  if (set === null) throw new Error(JSON.stringify(diagnostics));
+  return set;
+}
+
+const guards = Array.from({ length: 60 }, (_, at) => `  deny d${at} when payload.kind == "k${at}"`).join(
+  '\n',
+);
+
+function manyGuards(claim: string, other = ''): PolicySet {
+  return setOf(`
+action pay.make { amount: number 0.., kind: string }
+policy p on pay.make {
+  allow all when payload.kind != "none"
+${guards}
+${other}
+}
+guarantee g on pay.make { ${claim} }`);
+}
+
+describe('a certificate of a proof with few guards', () => {
+  const set = manyGuards('never allow when payload.kind == "k7"');
+  const [certificate] = JSON.parse(JSON.stringify(certificatesOf(set))) as Certificate[];
+
+  it('names its rules and is checked against their formula', () => {
+    expect(certificate!.rules).toContain('p/d7');
+    expect(certificate!.rules!.length).toBeLessThan(10);
+    expect(wrongWith(certificate!, set)).toBeNull();
+  });
+
+  it('is refused with other guards than those of its formula', () => {
+    expect(wrongWith({ ...certificate!, rules: ['p/all'] }, set)).toBe('it is about other policies');
+    expect(wrongWith({ ...certificate!, rules: null }, set)).toBe('it is about other policies');
+  });
+
+  it('is refused where an allow or a guard that adds to risk is left out', () => {
+    const wrong = 'it leaves out rules on which the claim may turn';
+    expect(wrongWith({ ...certificate!, rules: ['p/d7'] }, set)).toBe(wrong);
+    const risky = manyGuards(
+      'never allow when payload.kind == "k7"',
+      '  deny big when payload.amount > 9 risk +5',
+    );
+    expect(wrongWith(certificate!, risky)).toBe(wrong);
+  });
+
+  it('is refused of a claim that more guards may break', () => {
+    const denying = manyGuards('never deny when payload.kind == "k7"');
+    expect(wrongWith(certificate!, denying)).toBe('it leaves out rules on which the claim may turn');
+  });
+});
+
+function sideOf(set: PolicySet, name: string): ComparedSide {
+  return { name, digest: name, set, sourceOf: () => null, shown: (file) => file };
+}
+
+function verdictsOf(before: PolicySet, after: PolicySet) {
+  const sides = { before: sideOf(before, 'before'), after: sideOf(after, 'after') };
+  const diff = diffPolicies(before, after);
+  // No rule reads what has changed.
+  expect(diff.asked).toEqual([]);
+  return guaranteeChanges(sides, diff).map(({ old, new: now }) => [old, now]);
+}
+
+describe('a claim in a comparison', () => {
+  const ofLet = (limit: number): PolicySet =>
+    setOf(`
+action pay.make { amount: number 0.. }
+let limit = ${limit}
+policy p on pay.make {
+  allow all
+  deny dear when payload.amount > 50
+}
+guarantee g on pay.make { never allow when payload.amount > limit }`);
+
+  const ofList = (list: string): PolicySet =>
+    setOf(
+      `
+action pay.make { to: string }
+list bad from "bad.txt"
+policy p on pay.make {
+  allow all
+  deny first when payload.to == "a"
+}
+guarantee g on pay.make { never allow when payload.to in bad }`,
+      list,
+    );
+
+  it('that reads a let that has changed has a verdict on each side', () => {
+    expect(verdictsOf(ofLet(10), ofLet(100))).toEqual([['refuted', 'proved']]);
+    expect(verdictsOf(ofLet(100), ofLet(10))).toEqual([['proved', 'refuted']]);
+  });
+
+  it('that reads a list that has changed has a verdict on each side', () => {
+    expect(verdictsOf(ofList('a\nb\n'), ofList('a\n'))).toEqual([['refuted', 'proved']]);
+    expect(verdictsOf(ofList('a\n'), ofList('a\nb\n'))).toEqual([['proved', 'refuted']]);
+  });
+});
