@@ -47,7 +47,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByText('Too few different characters').waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
-  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByLabel('Password').fill('seven quiet harbours at dusk');
   await page.getByText('Strong.').waitFor();
   await page.getByLabel('Password').press('Enter');
 
@@ -79,7 +79,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.goto(link);
   await page.getByLabel('Your name').fill('Eve');
   await page.getByLabel('E-mail address').fill('eve@example.com');
-  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByLabel('Password').fill('seven quiet harbours at dusk');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.getByLabel('Your name').inputValue()).toBe('Eve');

@@ -94,7 +94,11 @@ test('the service says who may do what about a request, and why not', async () =
   const may = async (client: Pick<typeof ben, 'send'>) => (await client.send(`/v1/requests/${id}`)).body.may;
   const nothing = { approve: [], reject: false, step_up: false, report: false };
   expect(await may(ben)).toEqual({ ...nothing, approve: ['finance'], reject: true, why: null });
-  expect(await may(olga)).toEqual({ ...nothing, reject: true, why: 'None of your groups is asked.' });
+  expect(await may(olga)).toEqual({
+    ...nothing,
+    reject: true,
+    why: 'Neither you nor your groups are asked.',
+  });
   const queue = (await ben.send('/v1/approvals')).body.items;
   expect(queue[0].may).toEqual(await may(ben));
   await give(ben, id, 'approve');

@@ -45,7 +45,7 @@ const checkErrors = {
   'pattern-matches-nothing': 'a pattern matches no declared action',
   'policy-matches-nothing': 'a policy leaves out all actions that its patterns match',
   'owner-twice': 'a policy names two owners',
-  'needs-unfit': '`needs` is not a whole number of people',
+  'needs-unfit': '`needs` is not a whole number of people, or more than one control owner',
   'needs-without-approval': '`needs` stands in a rule that asks for a step-up',
   'points-unfit': 'points of risk are not a whole number other than zero',
   'unapproved-misplaced': '`unapproved` stands elsewhere than in `never allow` or `allow only`',
