@@ -23,6 +23,8 @@ describe('a walk', () => {
         ...everything,
         isOfAll: 1,
         email: null,
+        askedEmail: null,
+        askedId: null,
         personId: null,
         groups: '[]',
         countMax: 50,
