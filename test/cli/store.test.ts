@@ -1,7 +1,6 @@
 // `writ store` as an operator uses it: the records of a running service move into a database, and a backup is put back.
 
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -80,7 +79,7 @@ test('a backup that was put back stops all until somebody has looked', async () 
   expect(await pay(60, service.url)).toBe('ALLOW');
   expect((await store('restored')).stderr).toContain('another process serves');
   await service.end('SIGTERM');
-  execFileSync('sh', ['-c', `rm ${data}/writ.db*`]);
+  for (const name of readdirSync(data).filter((one) => one.startsWith('writ.db'))) rmSync(join(data, name));
   cpSync(backup, join(data, 'writ.db'));
   cpSync(`${backup}.key`, join(data, 'writ.db.key'));
   const restored = await store('restored');

@@ -1,11 +1,10 @@
 // Two servers: a primary, and a standby that has each record before it is told. Where the primary is killed the standby takes its
 // place, and what is left of the primary becomes the standby of that.
 
-import { execFile } from 'node:child_process';
 import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chown, copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { type PostgresServer, serverOf, startPostgres } from '../store/postgres-server.ts';
 
@@ -75,16 +74,33 @@ async function copyData(primary: PostgresServer, data: string): Promise<void> {
   await client.connect();
   try {
     await client.query("SELECT pg_backup_start('standby', true)");
-    // Files may go while they are copied; the log has what became of them.
-    const copy = 'cp -a "$0" "$1" 2>/dev/null; cd "$1" && rm -f postmaster.* .s.PGSQL* standby.signal';
-    // Others go on meanwhile: the ways to the server are of this process.
-    await promisify(execFile)('sh', ['-c', copy, primary.socket, data]);
+    await copyFolder(primary.socket, data);
     const { rows } = await client.query<{ label: string }>(
       'SELECT labelfile AS label FROM pg_backup_stop(false)',
     );
     writeFileSync(join(data, 'backup_label'), rows[0]?.label ?? '');
   } finally {
     await client.end();
+  }
+}
+
+const ofTheServerAlone = /^(?:postmaster\.|\.s\.PGSQL|standby\.signal$)/;
+
+/** Files may go while they are copied; the log has what became of them. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  const { uid, gid } = statSync(from);
+  await mkdir(to, { mode: 0o700 });
+  await chown(to, uid, gid);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await copyFolder(source, target);
+    if (!entry.isFile() || ofTheServerAlone.test(entry.name)) continue;
+    try {
+      await copyFile(source, target);
+      await chown(target, uid, gid);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
   }
 }
 
