@@ -91,6 +91,12 @@ describe('whoever signs in at the provider', () => {
     expect(codeOf(link)).toEqual([409, 'conflict']);
   });
 
+  test('is nobody by an address that the provider says it has not verified', async () => {
+    const { service, oidc } = await scene();
+    oidc.accounts.set('ben', { ...ben, email_verified: false });
+    expect(await new Visitor().signIn(service, 'ben')).toBe('/?sso=no-address');
+  });
+
   test('takes over the account with their verified address, and its password ends', async () => {
     const { service, oidc } = await scene();
     const admin = await firstAdmin(service);

@@ -58,7 +58,7 @@ function NobodyYet() {
 
 const ssoProblems: Readonly<Record<string, string>> = {
   'no-role': 'You are in no group that has access here. Ask an admin which group you need.',
-  'no-address': 'The provider gave no e-mail address for you. Ask an admin.',
+  'no-address': 'The provider gave no e-mail address for you that it has verified. Ask an admin.',
   disabled: 'Your access here is disabled. Ask an admin.',
   'address-taken':
     'There is an account with your address that does not come from the provider. Sign in with its password, or ask an admin.',

@@ -34,6 +34,8 @@ export interface Claims {
   readonly subject: string;
   readonly email: string | null;
   readonly isEmailVerified: boolean;
+  /** The provider says that it has not verified the address; many say nothing of it. */
+  readonly isEmailUnverified: boolean;
   readonly name: string | null;
   readonly groups: readonly string[];
 }
@@ -163,6 +165,7 @@ async function right(
       subject,
       email: textOf(claims.email),
       isEmailVerified: claims.email_verified === true,
+      isEmailUnverified: claims.email_verified === false,
       name: textOf(claims.name),
       groups: typeof groups === 'string' ? [groups] : Array.isArray(groups) ? groups.filter(isText) : [],
     },

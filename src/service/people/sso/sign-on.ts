@@ -26,7 +26,7 @@ export interface SsoDeps {
 /** Why somebody whom the provider knows is not let in. */
 export type NotLetIn =
   | 'no-role'
-  /** The provider gives no address, or one that is none. */
+  /** The provider gives no address, one that is none, or says that it has not verified it. */
   | 'no-address'
   | 'disabled'
   /** There is an account of this service with the address that is not theirs to take. */
@@ -78,6 +78,8 @@ export async function personOf({ directory, settings }: SsoDeps, claims: Claims)
   const email = claims.email === null ? null : canonicalEmail(claims.email);
   if (email === null) return 'no-address';
   const present = await directory.people.findByName(email);
+  // An agent's control owner is named by address: nobody becomes one by an address that they merely claim.
+  if (present === null && claims.isEmailUnverified) return 'no-address';
   if (present === null) return await create(directory, { email, claims, given, identityId });
   return await takeOver(directory, present, { claims, given, identityId });
 }
