@@ -197,8 +197,9 @@ describe('Settling', () => {
 
   it('waits for a line without an end only where the file is not in force', () => {
     const settling = new Settling();
-    settling.noteLook([place()], 0);
-    settling.noteInForce([place()]);
+    const first = place();
+    settling.noteLook([first], 0);
+    settling.noteInForce([first]);
     expect(settling.missingForMs(['a.policy'], 10)).toBe(Number.NEGATIVE_INFINITY);
     settling.noteLook([justNow({ sizeBytes: 101 })], 20);
     expect(settling.missingForMs(['a.policy'], 30)).toBe(carefulMs - 10);
