@@ -72,7 +72,9 @@ describe('writ replay', () => {
     expect(stdout).toContain(', in order, by ');
     expect(stdout).toContain('\nevery request is decided as before\n');
     expect(stdout).toMatch(/ {2}before \\ now +ALLOW +ESCALATE +REAUTH +DENY\n/);
-    expect(stdout).toMatch(/ {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/);
+    expect(stdout).toMatch(
+      / {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/,
+    );
     expect(stdout).toContain('3 minutes a word are assumed');
   });
 
@@ -148,7 +150,9 @@ describe('writ replay', () => {
     expect(filed.every((row) => /,\d+$/.test(row))).toBe(true);
     const text = await run('--against', same);
     expect(text.stdout).toMatch(/what changes from .*same\.policy, and the requests that meet it: /);
-    expect(text.stdout).toMatch(/1\. 🔓 ESCALATE → ALLOW[\s\S]* in the log \d+ requests? of [12] agents?\n/);
+    expect(text.stdout).toMatch(
+      /1\. 🔓 ESCALATE → ALLOW[\s\S]* in the log \d+ requests? of [12] agents?\n {3}people: finance \d+ fewer, \d+ → 0, a day [\d.]+ → 0, on the worst \d+ → 0, in the busiest hour \d+ → 0\n/,
+    );
   });
 
   it('compares with HEAD where it decided some of the log, and files these requests alone', async () => {
@@ -265,7 +269,7 @@ describe('writ diff --log', () => {
     expect(text.stdout).toMatch(/\n {3}in the log \d+ requests? of [12] agents?\n/);
     expect(text.stdout).toContain(`the log has ${asked} requests, 2026-`);
     expect((await diff(...sides, '--log', log, '--format', 'markdown')).stdout).toMatch(
-      /\n- in the log \d+ requests? of [12] agents?\n/,
+      /\n- in the log \d+ requests? of [12] agents?\n- people: `finance` \d+ fewer, /,
     );
     writeFileSync(log, `{"sequence":\n${readFileSync(log, 'utf8')}`);
     expect(await diff(...sides, '--log', log)).toMatchObject({

@@ -5,6 +5,7 @@ import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 import type { LogEntry, LoggedEvent, LoggedRequest } from '../../src/reasoning/replay/log.ts';
 import { createReplay, type ReplayReading, readingFor } from '../../src/reasoning/replay/replay.ts';
 import type { DecisionMatrix, ReplayFinding } from '../../src/reasoning/replay/tally.ts';
+import type { GroupWorkload } from '../../src/reasoning/replay/workload.ts';
 import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
 import { replayFindings } from '../../src/service/replay/file-findings.ts';
 import { serviceRules } from '../../src/service/replay/service-rules.ts';
@@ -140,6 +141,23 @@ test('meters hold what the candidate grants, not what was granted', () => {
   expect(Object.fromEntries(asRecorded.unknownFacts)).toEqual({ 'meters.spent': 4 });
 });
 
+type Pair = readonly [before: number, now: number];
+
+/** A row of figures, before and now. */
+function asksFinance(
+  of: Readonly<Record<'words' | 'median' | 'worst' | 'busiest' | 'hours', Pair>>,
+): GroupWorkload {
+  const pair = ([before, now]: Pair) => ({ before, now });
+  const day = (side: 0 | 1) => ({ median: of.median[side], worst: of.worst[side] });
+  return {
+    group: 'finance',
+    words: pair(of.words),
+    day: { before: day(0), now: day(1) },
+    busiest: pair(of.busiest),
+    hours: pair(of.hours),
+  };
+}
+
 test('each change is filed under the first finding that it meets, and both leftovers are counted', () => {
   const log = [1, 20, 30, 40].map((amount, at) => asked(before, `r${at}`, at, amount));
   const from = (low: number, isOfTime = false): ReplayFinding => ({
@@ -150,11 +168,15 @@ test('each change is filed under the first finding that it meets, and both lefto
   const findings = [from(35), from(25), from(90)];
   const result = tryOn(log, policies(''), { findings });
   expect(result.changes).toEqual({ outcome: 3, asked: 0, rule: 0 });
+  const fewer = [
+    asksFinance({ words: [2, 0], median: [2, 0], worst: [2, 0], busiest: [2, 0], hours: [0.1, 0] }),
+  ];
   expect(result.findings).toEqual([
-    { id: 'from 35', requests: 1, agents: 1 },
-    { id: 'from 25', requests: 1, agents: 1 },
-    { id: 'from 90', requests: 0, agents: 0 },
+    { id: 'from 35', requests: 1, agents: 1, people: fewer },
+    { id: 'from 25', requests: 1, agents: 1, people: fewer },
+    { id: 'from 90', requests: 0, agents: 0, people: [] },
   ]);
+  expect(result.otherPeople).toEqual(fewer);
   expect(result.withoutFinding).toBe(1);
   // One of how long decisions hold speaks of requests that are decided as before, too.
   const ofTime = tryOn(log, before, { findings: [from(25), from(35, true)] });
@@ -168,18 +190,47 @@ test('each change is filed under the first finding that it meets, and both lefto
   ]);
 });
 
-test('words are counted by group, and by day with the days on which nobody was asked', () => {
-  const dayMinutes = 24 * 60;
-  const days = [0, 0, 3, 4].map((day, at) => asked(before, `r${at}`, day * dayMinutes + at, 50));
-  const { people, changes } = tryOn(days, before.replace('needs 2', ''));
-  expect(changes).toEqual({ outcome: 0, asked: 4, rule: 0 });
-  expect(people).toEqual([
-    {
-      group: 'finance',
-      words: { before: 8, now: 4 },
-      day: { before: { median: 2, worst: 4 }, now: { median: 1, worst: 2 } },
-    },
+const dayMinutes = 24 * 60;
+
+test('words are counted by group, by hour, and by day with the days on which nobody was asked', () => {
+  // Three on the first day, two of them within the hour, and none on the two days after it.
+  const minutes = [0, 59, 60, 3 * dayMinutes, 4 * dayMinutes];
+  const log = minutes.map((minute, at) => asked(before, `r${at}`, minute, 50));
+  const { people, changes } = tryOn(log, before.replace('needs 2', ''));
+  expect(changes).toEqual({ outcome: 0, asked: 5, rule: 0 });
+  const figures = { median: [2, 1], worst: [6, 3], busiest: [4, 2], hours: [0.5, 0.3] } as const;
+  expect(people).toEqual([asksFinance({ words: [10, 5], ...figures })]);
+});
+
+test('each finding says what its requests ask of people, and together with the others they are the whole', () => {
+  const now = before
+    .replace('amount > 10', 'amount > 30 and payload.amount < 60')
+    .replace('escalate large', 'reauth owner_there when payload.amount >= 60 escalate large');
+  const sides = { before: compiledOf(before), after: compiledOf(now) };
+  const diff = diffPolicies(sides.before.set, sides.after.set);
+  const findings = replayFindings({ diff, sides });
+  const log = [20, 20, 70, 40].map((amount, at) => asked(before, `r${at}`, at * 40, amount));
+  const result = tryOn(log, now, { findings });
+  const asks = new Map(
+    result.findings.map(({ people, requests }, at) => [
+      `${diff.findings[at]?.from} ${diff.findings[at]?.to} ${requests}`,
+      people.map(({ group, words }) => [group, words.before, words.now]),
+    ]),
+  );
+  expect(asks.get('ESCALATE ALLOW 2')).toEqual([['finance', 4, 0]]);
+  expect(asks.get('ESCALATE REAUTH_REQUIRED 1')).toEqual([
+    ['control owner, step-up', 0, 1],
+    ['finance', 2, 0],
   ]);
+  expect(result.otherPeople.map(({ group, words }) => [group, words])).toEqual([
+    ['finance', { before: 2, now: 2 }],
+  ]);
+  for (const { group, words } of result.people)
+    for (const side of ['before', 'now'] as const) {
+      const parts = [...result.findings.map(({ people }) => people), result.otherPeople];
+      const all = parts.flat().filter((one) => one.group === group);
+      expect(all.reduce((sum, one) => sum + one.words[side], 0)).toBe(words[side]);
+    }
 });
 
 test('requests of another shape, or of no action, are refused and named; secrets that are missing are in no cell', () => {

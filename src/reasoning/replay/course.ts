@@ -6,7 +6,7 @@ import type { Decision } from '../../language/model/decision.ts';
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { LoggedRequest } from './log.ts';
-import { type AskedWords, askedWords } from './workload.ts';
+import { type AskedWords, askedWords, type Workload } from './workload.ts';
 
 /** A person's approval, for the candidate's rules that asked the group when it was given. */
 export interface KeptVote {
@@ -43,6 +43,8 @@ export interface Course {
     readonly asked: AskedWords;
   };
   readonly asked: AskedWords;
+  /** In which what it asks of people is counted. */
+  readonly workloads: readonly Workload[];
 }
 
 export function latestOf({ decisions }: Course): Decision {

@@ -26,7 +26,7 @@ import { StepUps } from './step-ups.ts';
 import type { Tally } from './tally.ts';
 import { Timers } from './timers.ts';
 import { askedByRules, enterApproval, needsOf } from './votes.ts';
-import type { AskedWords } from './workload.ts';
+import { type AskedWords, countAsked, type Workload } from './workload.ts';
 
 /** How the waits end that the candidate begins. */
 export interface WaitEnds {
@@ -52,6 +52,12 @@ export interface InOrderOptions {
   readonly wholeSinceMs: number;
   /** Hears of every decision: the first of a request, and those that follow. */
   readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
+}
+
+interface Begun extends Pick<Course, 'uses'> {
+  readonly decision: Decision;
+  /** Null where it counts in meters alone. */
+  readonly workloads: readonly Workload[] | null;
 }
 
 /** A class because it holds where everything stands. */
@@ -100,19 +106,16 @@ export class InOrder {
     const uses = usesOf(candidate, logged);
     this.#readings.pass(facts.nowMs);
     if (facts.nowMs < sinceMs) {
-      this.#begin(logged, { uses, decision: logged.decision, isEarlier: true });
+      this.#begin(logged, { uses, decision: logged.decision, workloads: null });
       return;
     }
     const at = { nowMs: facts.nowMs, requestId: logged.id, recorded: facts.meters };
     const asked = { ...facts, meters: this.#readings.read(uses, at), satisfied: nothingSatisfied };
     const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
     onDecision?.(logged.id, decision);
-    if (!tally.count(logged, decidedOn, decision)) {
-      // What was granted counts in meters, whatever the candidate would have said.
-      this.#begin(logged, { uses, decision: logged.decision, isEarlier: true });
-      return;
-    }
-    this.#begin(logged, { uses, decision, isEarlier: false });
+    const workloads = tally.count(logged, decidedOn, decision);
+    // What was granted counts in meters, whatever the candidate would have said.
+    this.#begin(logged, { uses, decision: workloads === null ? logged.decision : decision, workloads });
   }
 
   /** With the step-ups that are fresh, where a rule asks for one. */
@@ -126,11 +129,10 @@ export class InOrder {
     return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
   }
 
-  #begin(
-    logged: LoggedRequest,
-    { uses, decision, isEarlier }: Pick<Course, 'uses' | 'isEarlier'> & { readonly decision: Decision },
-  ): void {
-    const { meters, rules, tally } = this.#options;
+  #begin(logged: LoggedRequest, { uses, decision, workloads: counted }: Begun): void {
+    const { meters, rules } = this.#options;
+    const isEarlier = counted === null;
+    const workloads = counted ?? [];
     const { id, expiresAtMs } = logged;
     const { nowMs } = logged.facts;
     if (decision.outcome === 'ALLOW') meters.grant(id, uses, nowMs);
@@ -155,11 +157,10 @@ export class InOrder {
         asked: wordsFor(logged.decision),
       },
       asked: wordsFor(decision),
+      workloads,
     };
-    if (!isEarlier) {
-      tally.workload.ask('before', logged.decision, { asked: course.log.asked, atMs: nowMs });
-      tally.workload.ask('now', decision, { asked: course.asked, atMs: nowMs });
-    }
+    countAsked(workloads, 'before', { decision: logged.decision, asked: course.log.asked, atMs: nowMs });
+    countAsked(workloads, 'now', { decision, asked: course.asked, atMs: nowMs });
     this.#keep(course);
   }
 
@@ -286,7 +287,7 @@ export class InOrder {
   }
 
   #becomes(course: Course, decision: Decision, nowMs: number): void {
-    const { rules, tally, meters } = this.#options;
+    const { rules, meters } = this.#options;
     const { id, facts } = course.logged;
     const wait = {
       createdAtMs: facts.nowMs,
@@ -294,7 +295,7 @@ export class InOrder {
       expiresAtMs: course.deadlineMs,
     };
     course.decisions.push(decision);
-    if (!course.isEarlier) tally.workload.ask('now', decision, { asked: course.asked, atMs: facts.nowMs });
+    countAsked(course.workloads, 'now', { decision, asked: course.asked, atMs: facts.nowMs });
     if (decision.outcome === 'ALLOW') {
       meters.approve(id, nowMs);
       course.grantedAtMs = nowMs;
@@ -357,11 +358,9 @@ export class InOrder {
     log.status = statusOf(event.decision);
     log.meters = event.meters;
     log.expiresAtMs = event.expiresAtMs;
-    if (!course.isEarlier)
-      this.#options.tally.workload.ask('before', event.decision, {
-        asked: log.asked,
-        atMs: course.logged.facts.nowMs,
-      });
+    const { decision } = event;
+    const atMs = course.logged.facts.nowMs;
+    countAsked(course.workloads, 'before', { decision, asked: log.asked, atMs });
   }
 
   /** A wait goes on by itself where the log's has ended, or ends at another moment. */

@@ -6,6 +6,7 @@ import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRule
 import { InOrder, type WaitEnds } from './in-order.ts';
 import type { LogEntry, LoggedRequest } from './log.ts';
 import { type ChangedRequest, type ReplayFinding, type Tallied, Tally } from './tally.ts';
+import { countAsked } from './workload.ts';
 
 export type ReplayReading = 'as recorded' | 'in order';
 
@@ -66,8 +67,8 @@ export function createReplay(options: ReplayOptions): PolicyReplay {
 function takeAsRecorded({ candidate, onDecision }: ReplayOptions, tally: Tally, logged: LoggedRequest): void {
   const decision = decideLogged(candidate, logged, logged.facts);
   onDecision?.(logged.id, decision);
-  if (!tally.count(logged, logged.facts, decision)) return;
+  const workloads = tally.count(logged, logged.facts, decision) ?? [];
   const { nowMs: atMs } = logged.facts;
-  tally.workload.ask('before', logged.decision, { asked: new Map(), atMs });
-  tally.workload.ask('now', decision, { asked: new Map(), atMs });
+  countAsked(workloads, 'before', { decision: logged.decision, asked: new Map(), atMs });
+  countAsked(workloads, 'now', { decision, asked: new Map(), atMs });
 }

@@ -2,8 +2,9 @@
 
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { ReplayExample } from '../../reasoning/replay/examples.ts';
+import { minutesAWord } from '../../reasoning/replay/hours.ts';
 import type { ReplayResult } from '../../reasoning/replay/replay.ts';
-import { hoursOf, minutesAWord } from './hours.ts';
+
 import type { LogFaults } from './log-source.ts';
 
 /** What of the log the old side decided, and the findings with the requests that meet them. */
@@ -40,12 +41,7 @@ export function replayJson(
     matrix: result.matrix,
     withheld: result.withheld,
     changes,
-    people: people.map(({ group, words, day }) => ({
-      group,
-      words,
-      day,
-      hours: { before: hoursOf(words.before), now: hoursOf(words.now) },
-    })),
+    people,
     minutes_a_word: { minutes: minutesAWord, measured: false },
     waits,
     other_shape: Object.fromEntries(result.otherShape),
@@ -70,6 +66,7 @@ function comparisonJson(filed: FiledComparison | NoComparison): object {
     findings,
     limits,
     without_finding: log?.without_finding ?? 0,
+    people_without_finding: log?.people_without_finding ?? [],
     unfiled: log?.unfiled ?? 0,
   };
 }

@@ -17,6 +17,13 @@ export function many(count: number, one: string): string {
   return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`;
 }
 
+/** How many answers more or fewer people give. */
+export function moreText({ before, now }: ReplayResult['people'][number]['words']): string {
+  if (before === now) return 'as many answers';
+  const count = Math.abs(now - before);
+  return `${count.toLocaleString()} ${now > before ? 'more' : 'fewer'} ${count === 1 ? 'answer' : 'answers'}`;
+}
+
 /** One sentence for the whole. */
 export function replayText({ requests, changes, reading }: ReplayResult): string {
   if (requests === 0) return 'No request was recorded in this time.';
