@@ -1,9 +1,10 @@
 // What replay makes of people's words, of meters and of findings: logs written by hand, and the answer known beforehand.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { fromNumber } from '../../src/language/value/decimal.ts';
 import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 import type { LogEntry, LoggedEvent, LoggedRequest } from '../../src/reasoning/replay/log.ts';
-import { createReplay, type ReplayReading, readingFor } from '../../src/reasoning/replay/replay.ts';
+import { createReplay, type ReplayOptions, readingFor } from '../../src/reasoning/replay/replay.ts';
 import type { DecisionMatrix, ReplayFinding } from '../../src/reasoning/replay/tally.ts';
 import type { GroupWorkload } from '../../src/reasoning/replay/workload.ts';
 import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
@@ -62,16 +63,18 @@ const approved: readonly LogEntry[] = [
   became('r1', 20, vote('ben', 'finance'), granted(20)),
 ];
 
-interface Try {
-  readonly reading?: ReplayReading;
-  readonly findings?: readonly ReplayFinding[];
-}
+type Try = Partial<
+  Pick<ReplayOptions, 'reading' | 'findings' | 'onDecision' | 'onChanged'> & {
+    readonly sinceMs: number | undefined;
+  }
+>;
 
-function tryOn(log: readonly LogEntry[], text: string, { reading, findings = [] }: Try = {}) {
+function tryOn(log: readonly LogEntry[], text: string, { reading, sinceMs = startMs, ...options }: Try = {}) {
   const { candidate } = compiledOf(text);
   const replay = createReplay({
+    ...options,
     candidate,
-    findings,
+    sinceMs,
     meters: createMeterTotals(),
     rules: serviceRules,
     reading: reading ?? readingFor(candidate),
@@ -292,6 +295,79 @@ test('where rules would read a digest, a request is neither decided, nor filed, 
   });
   expect(findings.map(({ requests }) => requests).every((count) => count === 0)).toBe(true);
   expect([unfiled, withoutFinding, withheld]).toEqual([1, 0, 0]);
+});
+
+describe('a grant of which the record hides what it adds to a meter', () => {
+  const old = before.replace('amount: number', 'amount: number, note?: secret string 0..9');
+  const now = `${approvers.replace('amount: number', 'amount: number, note?: string')}
+    meter spent = sum(payload.amount) of pay.send per agent over 24h
+    policy p on pay.send { allow all for 10m  deny beyond when spent > 80 }`;
+  const hidden = withCards(old, 'note?: secret string 0..9', [60]).map((one) => ({
+    ...one,
+    facts: { ...one.facts, payload: { amount: 60, note: digest } },
+    decision: asked(policies(''), 'any', 0, 60).decision,
+  }));
+  const reading = (spent: number) => ({ low: fromNumber(spent), high: fromNumber(spent) });
+  const later = (id: string, minute: number, amount: number, spent: number | null): LoggedRequest => {
+    const one = asked(policies(''), id, minute, amount);
+    return { ...one, facts: { ...one.facts, meters: spent === null ? {} : { spent: reading(spent) } } };
+  };
+
+  test('leaves the meter incomplete while it is in the window: until then requests read what their records say', () => {
+    const log = [
+      later('r1', 0, 5, 5),
+      ...hidden.map((one) => ({ ...one, id: 'r2' })),
+      later('r3', 1, 15, 80),
+      later('r4', 2, 10, 90),
+      later('r5', 3, 1, null),
+      later('r6', dayMinutes + 1, 50, 50),
+    ];
+    const decisions = new Map<string, string>();
+    const changed: string[] = [];
+    const { incompleteMeters, changedOnIncomplete, withheld, examples } = tryOn(log, now, {
+      onDecision: (id, { outcome }) => decisions.set(id, outcome),
+      onChanged: ({ id, incompleteMeters: names }) => changed.push(`${id} ${names}`),
+    });
+    expect([...decisions].filter(([id]) => id !== 'r2')).toEqual([
+      ['r1', 'ALLOW'],
+      ['r3', 'ALLOW'],
+      ['r4', 'DENY'],
+      ['r5', 'DENY'],
+      ['r6', 'ALLOW'],
+    ]);
+    expect(withheld).toBe(1);
+    expect(incompleteMeters).toEqual([{ name: 'spent', sinceMs: startMs, requests: 3 }]);
+    expect(changedOnIncomplete).toBe(2);
+    expect(changed).toEqual(['r4 spent', 'r5 spent']);
+    expect(examples.map((one) => one.incompleteMeters)).toEqual([['spent'], ['spent']]);
+  });
+
+  test('does so before the period that counts, too, and while it waits; one that was refused leaves nothing', () => {
+    const log = [...hidden, later('r2', 1, 10, 70)];
+    const [one] = hidden;
+    const incomplete = (entries: readonly LogEntry[], sinceMs?: number) =>
+      tryOn(entries, now, { sinceMs }).incompleteMeters.map(({ requests }) => requests);
+    expect(incomplete(log, startMs + minuteMs)).toEqual([1]);
+    const refused = asked(now, 'any', 0, 90).decision;
+    expect(incomplete([{ ...one!, decision: refused }, log[1]!])).toEqual([]);
+    const waiting = { ...one!, decision: asked(before, 'any', 0, 60).decision };
+    const approvedThen = became(one!.id, 59, vote('ann', 'finance'), granted(59));
+    const afterADay = later('r3', dayMinutes + 58, 10, 70);
+    expect(incomplete([waiting, log[1]!])).toEqual([1]);
+    expect(incomplete([waiting, approvedThen, afterADay])).toEqual([1]);
+    const rejected = became(one!.id, 5, { kind: 'rejected', group: 'finance' });
+    expect(incomplete([waiting, rejected, later('r3', 2 * dayMinutes, 10, 70)])).toEqual([]);
+  });
+
+  test('is told from one of another shape, which its meters cannot count either', () => {
+    const renamed = now.replace('amount: number', 'sum?: number, amount: integer 1..');
+    const log = [later('r1', 0, 5.5, null), later('r2', 1, 10, 15)];
+    const { incompleteMeters, otherShape } = tryOn(log, renamed, { sinceMs: startMs + minuteMs });
+    expect(incompleteMeters).toEqual([{ name: 'spent', sinceMs: startMs, requests: 1 }]);
+    // The candidate refuses it, so that it adds nothing.
+    expect(tryOn(log, renamed).incompleteMeters).toEqual([]);
+    expect([...otherShape]).toEqual([]);
+  });
 });
 
 function outcomesIn(matrix: DecisionMatrix): number {

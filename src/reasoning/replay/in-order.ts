@@ -12,7 +12,16 @@ import {
   type Satisfied,
 } from '../../language/model/request.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
-import { approvalsFor, type Course, isAnsweredInLog, isApproval, latestOf } from './course.ts';
+import {
+  approvalsFor,
+  type Course,
+  courseStatusOf,
+  isAnsweredInLog,
+  isApproval,
+  latestOf,
+  wordsFor,
+} from './course.ts';
+import { entriesOf } from './entries.ts';
 import {
   isWaiting,
   type LogEntry,
@@ -21,12 +30,12 @@ import {
   type LoggedPerson,
   type LoggedRequest,
 } from './log.ts';
-import { Readings } from './readings.ts';
+import { type IncompleteMeter, Readings } from './readings.ts';
 import { StepUps } from './step-ups.ts';
 import type { Tally } from './tally.ts';
 import { Timers } from './timers.ts';
 import { askedByRules, enterApproval, needsOf } from './votes.ts';
-import { type AskedWords, countAsked, type Workload } from './workload.ts';
+import { countAsked, type Workload } from './workload.ts';
 
 /** How the waits end that the candidate begins. */
 export interface WaitEnds {
@@ -54,8 +63,17 @@ export interface InOrderOptions {
   readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
 }
 
-interface Begun extends Pick<Course, 'uses'> {
+interface InOrderResult {
+  readonly waits: WaitEnds;
+  readonly readingsRecorded: number;
+  readonly incompleteMeters: readonly IncompleteMeter[];
+}
+
+interface Begun {
+  /** What it adds to meters; null where its record does not say. */
+  readonly entries: readonly MeterUse[] | null;
   readonly decision: Decision;
+  readonly incomplete?: readonly string[];
   /** Null where it counts in meters alone. */
   readonly workloads: readonly Workload[] | null;
 }
@@ -91,31 +109,35 @@ export class InOrder {
     }
   }
 
-  result(): { readonly waits: WaitEnds; readonly readingsRecorded: number } {
+  result(): InOrderResult {
     const waits = { ...this.#ends };
     for (const course of this.#courses.values())
       if (course.status === 'waiting' && !course.isEarlier)
         waits[isAnsweredInLog(course) ? 'open' : 'unknown'] += 1;
-    return { waits, readingsRecorded: this.#readings.recorded };
+    const { recorded: readingsRecorded } = this.#readings;
+    return { waits, readingsRecorded, incompleteMeters: this.#readings.incomplete() };
   }
 
   #decide(logged: LoggedRequest): void {
     const { candidate, sinceMs, tally, onDecision } = this.#options;
     const { facts } = logged;
     if (facts.agent.id !== undefined) this.#agents.set(facts.agent.id, facts.agent);
-    const uses = usesOf(candidate, logged);
+    const entries = entriesOf(candidate, logged);
+    const uses = entries ?? [];
     this.#readings.pass(facts.nowMs);
     if (facts.nowMs < sinceMs) {
-      this.#begin(logged, { uses, decision: logged.decision, workloads: null });
+      this.#begin(logged, { entries, decision: logged.decision, workloads: null });
       return;
     }
     const at = { nowMs: facts.nowMs, requestId: logged.id, recorded: facts.meters };
-    const asked = { ...facts, meters: this.#readings.read(uses, at), satisfied: nothingSatisfied };
+    const { meters, incomplete } = this.#readings.read(uses, at);
+    const asked = { ...facts, meters, satisfied: nothingSatisfied };
     const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
     onDecision?.(logged.id, decision);
-    const workloads = tally.count(logged, decidedOn, decision);
+    const workloads = tally.count(logged, { facts: decidedOn, decision, incomplete });
     // What was granted counts in meters, whatever the candidate would have said.
-    this.#begin(logged, { uses, decision: workloads === null ? logged.decision : decision, workloads });
+    const begun = workloads === null ? { decision: logged.decision } : { decision, incomplete };
+    this.#begin(logged, { entries, workloads, ...begun });
   }
 
   /** With the step-ups that are fresh, where a rule asks for one. */
@@ -129,8 +151,9 @@ export class InOrder {
     return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
   }
 
-  #begin(logged: LoggedRequest, { uses, decision, workloads: counted }: Begun): void {
-    const { meters, rules } = this.#options;
+  #begin(logged: LoggedRequest, { entries, decision, incomplete = [], workloads: counted }: Begun): void {
+    const { candidate, meters, rules } = this.#options;
+    const uses = entries ?? [];
     const isEarlier = counted === null;
     const workloads = counted ?? [];
     const { id, expiresAtMs } = logged;
@@ -142,8 +165,10 @@ export class InOrder {
       logged,
       isEarlier,
       uses,
+      lacking: isEarlier && entries === null ? candidate.counted(logged.facts.action) : [],
+      incomplete: new Set(incomplete),
       decisions: [decision],
-      status: statusOf(decision),
+      status: courseStatusOf(decision),
       deadlineMs,
       grantedAtMs: decision.outcome === 'ALLOW' ? nowMs : null,
       isFollowed: isEarlier || (isWaiting(logged.decision) && deadlineMs === expiresAtMs),
@@ -151,7 +176,7 @@ export class InOrder {
       hasSteppedUp: false,
       log: {
         decision: logged.decision,
-        status: statusOf(logged.decision),
+        status: courseStatusOf(logged.decision),
         meters: logged.facts.meters,
         expiresAtMs,
         asked: wordsFor(logged.decision),
@@ -161,7 +186,14 @@ export class InOrder {
     };
     countAsked(workloads, 'before', { decision: logged.decision, asked: course.log.asked, atMs: nowMs });
     countAsked(workloads, 'now', { decision, asked: course.asked, atMs: nowMs });
+    this.#readings.noteIncomplete(uses, incomplete);
+    this.#lack(course, nowMs);
     this.#keep(course);
+  }
+
+  #lack({ lacking, status, deadlineMs }: Course, atMs: number): void {
+    if (status === 'over' || lacking.length === 0) return;
+    this.#readings.lack(lacking, { atMs, endMs: status === 'granted' ? atMs : deadlineMs });
   }
 
   /** For as long as anything more can become of it. */
@@ -306,12 +338,16 @@ export class InOrder {
       course.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
       this.#schedule(course);
     }
+    this.#lack(course, nowMs);
   }
 
   #look(course: Course, nowMs: number, satisfied: Satisfied): Decision {
     const { logged, uses } = course;
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
-    const meters = this.#readings.read(uses, at);
+    const { meters, incomplete } = this.#readings.read(uses, at);
+    const news = incomplete.filter((name) => !course.incomplete.has(name));
+    this.#readings.noteIncomplete(uses, news);
+    for (const name of news) course.incomplete.add(name);
     const agent = this.#agentOf(course);
     const facts = { ...logged.facts, agent, nowMs, meters, satisfied };
     return decideLogged(this.#options.candidate, logged, facts);
@@ -355,7 +391,7 @@ export class InOrder {
       log.status = 'over';
     if (event.kind !== 'decided') return;
     log.decision = event.decision;
-    log.status = statusOf(event.decision);
+    log.status = courseStatusOf(event.decision);
     log.meters = event.meters;
     log.expiresAtMs = event.expiresAtMs;
     const { decision } = event;
@@ -371,22 +407,6 @@ export class InOrder {
     course.isFollowed = isFollowed;
     if (hasLeft || log.status === 'granted') this.#schedule(course);
   }
-}
-
-function usesOf(candidate: ReplayCandidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
-  return holdsDigests ? (candidate.entriesRecorded(facts) ?? []) : candidate.entries(facts);
-}
-
-/** Only what waits may ask more later. */
-function wordsFor(decision: Decision): AskedWords {
-  return isWaiting(decision) ? new Map() : noWords;
-}
-
-const noWords: AskedWords = new Map();
-
-function statusOf(decision: Decision): Course['status'] {
-  if (isWaiting(decision)) return 'waiting';
-  return decision.outcome === 'ALLOW' ? 'granted' : 'over';
 }
 
 /** The second decision that belongs to a word is made with the word. */

@@ -50,6 +50,14 @@ export interface ChangedRequest extends ReplayExample {
   readonly asked: Readonly<Record<WorkloadSide, AskedWords>>;
 }
 
+/** What the candidate makes of a request. */
+interface DecidedNow {
+  readonly facts: Facts;
+  readonly decision: Decision;
+  /** Names of the meters among the facts that lack something. */
+  readonly incomplete: readonly string[];
+}
+
 /** Decisions of the log by row, of the candidate by column. */
 export type DecisionMatrix = Readonly<Record<Outcome, Readonly<Record<Outcome, number>>>>;
 
@@ -67,6 +75,8 @@ export interface Tallied {
     /** The same decision, and another rule made it. */
     readonly rule: number;
   };
+  /** Of those decided otherwise, or for which others are asked: how many read a meter that lacks something. */
+  readonly changedOnIncomplete: number;
   readonly people: readonly GroupWorkload[];
   /** By action, requests refused because their payload has another shape or their action is not declared, as they were not before. */
   readonly otherShape: ReadonlyMap<string, number>;
@@ -111,6 +121,7 @@ export class Tally {
   #requests = 0;
   #withheld = 0;
   #withoutFinding = 0;
+  #changedOnIncomplete = 0;
   #unfiled = 0;
   #fromMs = Number.POSITIVE_INFINITY;
   #untilMs = Number.NEGATIVE_INFINITY;
@@ -125,8 +136,9 @@ export class Tally {
    * One request, and what the candidate decides on the facts: the workloads in which what it asks of people has to be
    * counted; null where it cannot be told.
    */
-  count(logged: LoggedRequest, facts: Facts, decision: Decision): readonly Workload[] | null {
+  count(logged: LoggedRequest, now: DecidedNow): readonly Workload[] | null {
     const { nowMs, action } = logged.facts;
+    const { facts, decision } = now;
     this.#requests += 1;
     this.#fromMs = Math.min(this.#fromMs, nowMs);
     this.#untilMs = Math.max(this.#untilMs, nowMs);
@@ -140,7 +152,7 @@ export class Tally {
     if (decision.by === 'invalid_payload') increase(this.#counts.otherShape, action, isNew);
     else if (decision.by === 'undeclared_action') increase(this.#counts.undeclared, action, isNew);
     else this.#countUnknown(facts, logged.holdsDigests);
-    return [this.#workload, this.#compare(logged, facts, decision)?.workload ?? this.#otherWorkload];
+    return [this.#workload, this.#compare(logged, now)?.workload ?? this.#otherWorkload];
   }
 
   result(): Tallied {
@@ -154,6 +166,7 @@ export class Tally {
       matrix: this.#matrix,
       withheld: this.#withheld,
       changes: this.#changes,
+      changedOnIncomplete: this.#changedOnIncomplete,
       people: peopleIn(this.#workload),
       ...this.#counts,
       findings: this.#options.findings.map(({ id }) => {
@@ -177,7 +190,8 @@ export class Tally {
   }
 
   /** What it is filed under. */
-  #compare(logged: LoggedRequest, facts: Facts, decision: Decision): Filed | null {
+  #compare(logged: LoggedRequest, now: DecidedNow): Filed | null {
+    const { facts, decision } = now;
     const change = changeOf(logged.decision, decision);
     const findings = change === null ? this.#findingsOfTime : this.#options.findings;
     const { holdsDigests, policies } = logged;
@@ -187,12 +201,13 @@ export class Tally {
     if (change !== null) this.#changes[change] += 1;
     if (change === 'outcome' || change === 'asked') {
       if (met === null) this.#withoutFinding += 1;
-      this.#tell(logged, decision, finding);
+      if (now.incomplete.length > 0) this.#changedOnIncomplete += 1;
+      this.#tell(logged, now, finding);
     }
     return finding === null ? null : this.#file(finding, facts);
   }
 
-  #tell(logged: LoggedRequest, decision: Decision, finding: string | null): void {
+  #tell(logged: LoggedRequest, { decision, incomplete }: DecidedNow, finding: string | null): void {
     const { agent, nowMs: atMs, action } = logged.facts;
     const example: ReplayExample = {
       id: logged.id,
@@ -202,6 +217,7 @@ export class Tally {
       before: { outcome: logged.decision.outcome, by: logged.decision.by },
       now: { outcome: decision.outcome, by: decision.by },
       finding,
+      incompleteMeters: incomplete,
     };
     this.#examples.offer(example);
     const asked = { before: new Map(askedWords(logged.decision)), now: new Map(askedWords(decision)) };

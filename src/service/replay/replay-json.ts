@@ -48,6 +48,12 @@ export function replayJson(
     undeclared: Object.fromEntries(result.undeclared),
     unknown_facts: Object.fromEntries(result.unknownFacts),
     readings_as_recorded: result.readingsRecorded,
+    incomplete_meters: result.incompleteMeters.map(({ name, sinceMs: lackingMs, requests }) => ({
+      meter: name,
+      since: timeText(lackingMs),
+      requests,
+    })),
+    changed_on_incomplete: result.changedOnIncomplete,
     decided_by: Object.fromEntries(result.decidedBy),
     ...comparisonJson(filed),
     repeated: faults.repeated,
@@ -71,8 +77,8 @@ function comparisonJson(filed: FiledComparison | NoComparison): object {
   };
 }
 
-function exampleJson({ id, atMs, agent, action, before, now, finding }: ReplayExample): object {
-  return { request_id: id, at: timeText(atMs), agent, action, before, now, finding };
+function exampleJson({ id, atMs, incompleteMeters, ...example }: ReplayExample): object {
+  return { request_id: id, at: timeText(atMs), ...example, incomplete_meters: incompleteMeters };
 }
 
 function timeText(ms: number): string {

@@ -80,6 +80,7 @@ const exampleSchema = objectSchema({
   before: decidedAs,
   now: decidedAs,
   finding: { ...textOrNull, description: 'The `log.id` of the finding that it meets.' },
+  incomplete_meters: { ...arrayOf(word), description: 'Those that it reads as recorded.' },
 });
 
 const replaySchema = objectSchema({
@@ -102,6 +103,12 @@ const replaySchema = objectSchema({
   undeclared: counts('By action that is no longer declared.'),
   unknown_facts: counts('By fact that the rules read, requests that lack it.'),
   readings_as_recorded: count,
+  incomplete_meters: {
+    ...arrayOf(objectSchema({ meter: word, since: time, requests: count })),
+    description:
+      'Meters that lack what a grant adds to them, as its record hides it: so many requests read them as recorded.',
+  },
+  changed_on_incomplete: { ...count, description: 'Of the changed requests, those that read such a meter.' },
   decided_by: counts('By the digest of the policies that decided.'),
   against: objectSchema({ ...sideParts, requests: count }),
   no_comparison: { type: 'null' },
@@ -172,6 +179,8 @@ export const replayLineExample = {
       undeclared: {},
       unknown_facts: {},
       readings_as_recorded: 0,
+      incomplete_meters: [],
+      changed_on_incomplete: 0,
       decided_by: { [compareReplyExample.comparison.old.digest]: 120 },
       against: { ...compareReplyExample.comparison.old, requests: 120 },
       no_comparison: null,
@@ -217,6 +226,7 @@ export const replayLineExample = {
           before: { outcome: 'DENY', by: 'default_deny' },
           now: { outcome: 'ESCALATE', by: 'vendor_payments/large_payment' },
           finding: '1',
+          incomplete_meters: [],
         },
       ],
     },

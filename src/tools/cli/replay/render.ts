@@ -95,7 +95,8 @@ function waitsLines({ waits }: ReplayResult): readonly string[] {
 }
 
 function noteLines(result: ReplayResult): readonly string[] {
-  const { withheld, otherShape, undeclared, unknownFacts, readingsRecorded } = result;
+  const { withheld, otherShape, undeclared, unknownFacts, readingsRecorded, incompleteMeters } = result;
+  const changed = result.changedOnIncomplete;
   return [
     ...[...undeclared].map(
       ([action, count]) => `\`${action}\` is not declared: ${many(count, 'request')} refused`,
@@ -114,6 +115,13 @@ function noteLines(result: ReplayResult): readonly string[] {
       : [
           `the log begins later than some meters: for ${many(readingsRecorded, 'decision')} they read what the records say`,
         ]),
+    ...incompleteMeters.map(
+      ({ name, sinceMs, requests }) =>
+        `\`${name}\` is incomplete since ${new Date(sinceMs).toISOString()}, as records hide what grants add to it: for ${many(requests, 'request')} it reads what the records say`,
+    ),
+    ...(changed === 0
+      ? []
+      : [`${many(changed, 'request')} of those that change read an incomplete meter, which may be why`]),
   ].map(escapeForTerminal);
 }
 

@@ -72,6 +72,13 @@ export function replayNotes(result: ReplayResult): readonly string[] {
     ...(readings === 0
       ? []
       : [`${many(readings, 'request')} read meters as recorded: the records do not go back far enough`]),
+    ...result.incomplete_meters.map(
+      ({ meter, requests: count }) =>
+        `\`${meter}\` lacks what some requests added to it, as records hide it: ${many(count, 'request')} read it as recorded`,
+    ),
+    ...(result.changed_on_incomplete === 0
+      ? []
+      : [`${many(result.changed_on_incomplete, 'changed request')} read such a meter, which may be why`]),
     ...(waits === null || waits.unknown === 0
       ? []
       : [
