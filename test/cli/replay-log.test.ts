@@ -126,7 +126,7 @@ describe('writ replay', () => {
     const { code, stdout, stderr } = await replay(broken, '--policies', same);
     expect(code).toBe(1);
     expect(stdout).toContain(`${asked - 1} requests`);
-    expect(stderr).toMatch(new RegExp(`^error: line ${place + 1}: `));
+    expect(stderr).toMatch(new RegExp(`^error: ${broken}:${place + 1}: `));
     expect(stderr).toContain('error: 1 could not be read, and are not in the figures\n');
   });
 
@@ -274,7 +274,7 @@ describe('writ diff --log', () => {
     writeFileSync(log, `{"sequence":\n${readFileSync(log, 'utf8')}`);
     expect(await diff(...sides, '--log', log)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: line 1: /),
+      stderr: expect.stringMatching(/^error: .*log\.jsonl:1: /),
     });
     expect(await writ(['diff', ...sides, '--since', '7d'])).toMatchObject({
       code: 2,

@@ -21,7 +21,6 @@ import {
   latestOf,
   wordsFor,
 } from './course.ts';
-import { entriesOf } from './entries.ts';
 import {
   isWaiting,
   type LogEntry,
@@ -30,6 +29,7 @@ import {
   type LoggedPerson,
   type LoggedRequest,
 } from './log.ts';
+import { meterEntriesOf } from './meter-entries.ts';
 import { type IncompleteMeter, Readings } from './readings.ts';
 import { StepUps } from './step-ups.ts';
 import type { Tally } from './tally.ts';
@@ -122,7 +122,7 @@ export class InOrder {
     const { candidate, sinceMs, tally, onDecision } = this.#options;
     const { facts } = logged;
     if (facts.agent.id !== undefined) this.#agents.set(facts.agent.id, facts.agent);
-    const entries = entriesOf(candidate, logged);
+    const entries = meterEntriesOf(candidate, logged);
     const uses = entries ?? [];
     this.#readings.pass(facts.nowMs);
     if (facts.nowMs < sinceMs) {

@@ -6,7 +6,7 @@ import type { LoggedRequest } from './log.ts';
 import { hidesValues } from './withheld.ts';
 
 /** What it adds to meters; null where its payload is not of the candidate's shape, or hides what meters may read. */
-export function entriesOf(
+export function meterEntriesOf(
   candidate: ReplayCandidate,
   { facts, holdsDigests }: LoggedRequest,
 ): readonly MeterUse[] | null {
