@@ -64,10 +64,12 @@ async function runKept(args: readonly string[], options: RunOptions): Promise<Ra
   child.ref();
   child.channel?.ref();
   child.send({ args, cwd: process.cwd(), stdin: '', env: {}, ...options });
+  const heard = new AbortController();
   const [answer] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(([code]) => [{ exit: code as number | null }] as const),
+    once(child, 'message', heard),
+    once(child, 'exit', heard).then(([code]) => [{ exit: code as number | null }] as const),
   ]);
+  heard.abort();
   if ('exit' in (answer as object)) {
     kept = null;
     throw new Error(`the process of \`writ ${args.join(' ')}\` has ended with ${JSON.stringify(answer)}`);

@@ -63,6 +63,7 @@ function item(id: string, status: RequestItem['status'] = 'pending'): RequestIte
     status,
     message: 'm',
     action_key: 'a.b',
+    title: '',
     point: null,
     agent: {},
     requires: null,

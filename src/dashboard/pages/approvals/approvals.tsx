@@ -115,7 +115,7 @@ function Queue({ items }: { readonly items: readonly Queued[] }) {
 }
 
 function QueueRow({ item }: { readonly item: Queued }) {
-  const { request_id: id, action_key, reason, expires_at, risk_score, requires, agent } = item;
+  const { request_id: id, action_key, title, reason, expires_at, risk_score, requires, agent } = item;
   return (
     <tr>
       <td class="approvals-deadline">
@@ -123,9 +123,14 @@ function QueueRow({ item }: { readonly item: Queued }) {
       </td>
       <td class="approvals-action">
         <a href={`/approvals/${id}`} data-row={id}>
-          <PlainText text={action_key} isShort />
+          <PlainText text={title === '' ? action_key : title} isShort />
         </a>
         <span class="approvals-beneath">
+          {title !== '' && (
+            <>
+              <PlainText text={action_key} isShort /> ·{' '}
+            </>
+          )}
           <PlainText text={agentName(item)} isShort />
           {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
         </span>

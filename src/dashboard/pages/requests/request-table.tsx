@@ -39,7 +39,8 @@ function shownRow(row: Row): VNode {
 }
 
 function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
-  const { request_id: id, created_at: at, decision, action_key: action, reason, risk_score, status } = item;
+  const { request_id: id, created_at: at, decision, action_key: action, title } = item;
+  const { reason, risk_score, status } = item;
   return (
     <tr class={isPast ? 'requests-past' : undefined}>
       <td class="requests-time">
@@ -52,8 +53,14 @@ function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
       </td>
       <td class="requests-action">
         <a href={`/requests/${id}`} data-row={id}>
-          <PlainText text={action} isShort />
+          <PlainText text={title === '' ? action : title} isShort />
         </a>
+        {title !== '' && (
+          <span class="requests-key">
+            {' '}
+            · <PlainText text={action} isShort />
+          </span>
+        )}
         <span class="requests-beneath">
           <span class="requests-beneath-time">{shortTime(at)} · </span>
           <PlainText text={agentName(item)} isShort />

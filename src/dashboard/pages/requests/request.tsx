@@ -59,7 +59,7 @@ interface WholeProps {
 }
 
 function Whole({ request, problem, reload }: WholeProps) {
-  const { request_id: id, action_key, decision, status, reason, matched_policy: policy } = request;
+  const { request_id: id, action_key, title, decision, status, reason, matched_policy: policy } = request;
   const explained = useResource('explainRequest', { params: { id } }, ['policies']);
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
@@ -81,7 +81,16 @@ function Whole({ request, problem, reload }: WholeProps) {
           <StatusBadge status={status} decision={decision} />
         </>
       }
-      lead={<PlainText text={reason} />}
+      lead={
+        <>
+          {title !== '' && (
+            <strong class="request-title">
+              <PlainText text={title} />
+            </strong>
+          )}
+          <PlainText text={reason} />
+        </>
+      }
       actions={<Actions request={request} reload={reload} />}
     >
       <ProblemNote problem={problem} />

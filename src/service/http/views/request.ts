@@ -27,6 +27,11 @@ const cameBySchema = {
   properties: { id: { type: 'string' }, name: { type: 'string' } },
 } as const satisfies JsonSchema;
 
+const titleSchema = {
+  type: 'string',
+  description: 'What it is about, in one line; empty where nothing short says so.',
+} as const;
+
 /** The reply to `POST /v1/authorize`: exactly these eight fields. */
 export const viewSchema = {
   type: 'object',
@@ -129,6 +134,7 @@ export const detailSchema = {
   required: [
     ...Object.keys(viewProperties),
     'action_key',
+    'title',
     'payload',
     'resolved',
     'agent',
@@ -146,6 +152,7 @@ export const detailSchema = {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
+    title: titleSchema,
     payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
     resolved: {
       type: 'array',
@@ -193,6 +200,7 @@ export const summarySchema = {
   required: [
     ...Object.keys(viewProperties),
     'action_key',
+    'title',
     'agent',
     'point',
     'requires',
@@ -203,6 +211,7 @@ export const summarySchema = {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
+    title: titleSchema,
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     point: cameBySchema,
     requires: requiresSchema,
@@ -236,6 +245,7 @@ export const viewExample = {
 export const summaryExample = {
   ...viewExample,
   action_key: 'payment.create',
+  title: 'Pay 1,200.00 USD to Staples',
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
   point: null,
   requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },

@@ -8,7 +8,7 @@ import { type ResolvedText, type TracedRule, tracedRules } from '../../../langua
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { statusAt } from './lifecycle.ts';
-import type { RequestPoint } from './record.ts';
+import { type RequestPoint, recordTitle } from './record.ts';
 import type { RequestState } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
@@ -40,6 +40,8 @@ export interface May {
 
 export interface RequestDetail extends RequestView {
   readonly action_key: string;
+  /** What it is about, in one line; empty where nothing short says so. */
+  readonly title: string;
   /** Secrets are keyed digests. */
   readonly payload: JsonObject;
   /** The texts of the payload that rules see otherwise than they were sent. */
@@ -65,7 +67,7 @@ export interface RequestDetail extends RequestView {
 
 /** An entry of a list. */
 export type RequestSummary = RequestView &
-  Pick<RequestDetail, 'action_key' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
+  Pick<RequestDetail, 'action_key' | 'title' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
 
 /** An entry of the queue of those who approve. */
 export type QueuedRequest = RequestSummary & { readonly may: May };
@@ -125,6 +127,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
   return {
     ...view,
     action_key: record.actionKey,
+    title: recordTitle(record),
     agent: record.agent,
     point: record.point ?? null,
     requires: view.status === 'pending' ? stillAsked(state) : null,

@@ -99,9 +99,10 @@ Examples:
 
 function requestTable(items: readonly ShownRequest[]): string {
   return table(
-    ['id', 'at', 'agent', 'action', 'decision', 'status', 'risk', 'until'],
+    ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'],
     items.map((one) => [
-      ...[one.request_id, one.created_at, one.agent.name ?? '', one.action_key, one.decision, one.status],
+      ...[one.request_id, one.created_at, one.agent.name ?? '', one.action_key, one.title],
+      ...[one.decision, one.status],
       ...[String(one.risk_score), one.expires_at],
     ]),
   );

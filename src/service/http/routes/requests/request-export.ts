@@ -49,6 +49,7 @@ const csvColumns = {
   risk_tier: (one) => one.agent.risk_tier,
   control_owner: (one) => one.agent.control_owner,
   action_key: (one) => one.action_key,
+  title: (one) => one.title,
   decision: (one) => one.decision,
   status: (one) => one.status,
   matched_policy: (one) => one.matched_policy,
