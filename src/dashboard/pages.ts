@@ -58,6 +58,19 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/agents/agent.tsx'),
   },
   {
+    pattern: '/points',
+    title: 'Enforcement points',
+    access: 'points.view',
+    menu: { icon: 'point', group: 'set-up' },
+    load: () => import('./pages/points/points.tsx'),
+  },
+  {
+    pattern: '/points/:id',
+    title: 'Enforcement point',
+    access: 'points.view',
+    load: () => import('./pages/points/point.tsx'),
+  },
+  {
     pattern: '/policies',
     title: 'Policies',
     access: 'policies.view',

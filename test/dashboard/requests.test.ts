@@ -244,6 +244,7 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     ...rest,
     created_at,
     payload: {},
+    session: null,
     resolved: [],
     digest: '',
     approvals: [],

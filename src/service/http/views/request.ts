@@ -139,6 +139,7 @@ export const detailSchema = {
     'resolved',
     'agent',
     'point',
+    'session',
     'digest',
     'approvals',
     'requires',
@@ -167,6 +168,11 @@ export const detailSchema = {
     },
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     point: cameBySchema,
+    session: {
+      type: ['string', 'null'],
+      description:
+        'As rules read it; `point:<id>/` stands before one that an enforcement point says. Null where none was sent.',
+    },
     digest: {
       type: 'string',
       description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
@@ -261,6 +267,7 @@ export const detailExample = {
   ...summaryExample,
   payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
   resolved: [],
+  session: null,
   digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   approvals: [
     {

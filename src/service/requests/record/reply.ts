@@ -50,6 +50,8 @@ export interface RequestDetail extends RequestView {
   readonly agent: AgentFacts;
   /** The enforcement point by which it came; null where the agent asked by itself. */
   readonly point: RequestPoint | null;
+  /** As rules read it: what the agent says, or its enforcement point; null where none was sent. */
+  readonly session: string | null;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
   readonly digest: string;
   /** People's votes, the earliest first. */
@@ -146,6 +148,7 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
     resolved: record.resolved ?? [],
     agent,
     point,
+    session: record.request.session ?? null,
     digest: requestDigest(record),
     approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
       by,
