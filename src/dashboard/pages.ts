@@ -27,7 +27,7 @@ export const pages: readonly Page[] = [
   },
   {
     pattern: '/approvals',
-    title: 'Approvals',
+    title: 'Inbox',
     access: 'requests.approve',
     menu: { icon: 'inbox', group: 'work' },
     load: () => import('./pages/approvals/approvals.tsx'),

@@ -37,7 +37,7 @@ export async function readAskedRequests(
     seenBy: seenBy(call),
     nowMs: Math.trunc(nowMs),
   };
-  return { filter, text: query.text === undefined ? null : readText(query.text) };
+  return { filter, text: query.text === undefined ? null : readSearchText(query.text) };
 }
 
 export interface RequestsShown {
@@ -80,7 +80,7 @@ export async function nextRequests(
 }
 
 /** In whatever case: in its id, action, reason, message, or payload as it is recorded. */
-function holdsText(state: RequestState, text: string, nowMs: number): boolean {
+export function holdsText(state: RequestState, text: string, nowMs: number): boolean {
   const { request_id, action_key, reason, message, payload } = requestDetail(state, nowMs);
   if ([request_id, action_key, reason, message].some((one) => one.toLowerCase().includes(text))) return true;
   const written = JSON.stringify(payload).toLowerCase();
@@ -111,7 +111,7 @@ function readRisk(name: string, text: string): number {
 
 const textLengthMax = 200;
 
-function readText(text: string): string {
+export function readSearchText(text: string): string {
   if (text.length <= textLengthMax) return text.toLowerCase();
   throw new ProblemError('invalid_query', `\`text\` has at most ${textLengthMax} characters`);
 }
@@ -124,22 +124,27 @@ function readTime(name: string, text: string): number {
   throw new ProblemError('invalid_query', `\`${name}\` is a time such as 2026-03-02T10:00:00Z`);
 }
 
-function filter(name: string, description: string, example: string, values?: readonly string[]): Parameter {
+export function filterParameter(
+  name: string,
+  description: string,
+  example: string,
+  values?: readonly string[],
+): Parameter {
   const schema = values === undefined ? { type: 'string' } : { type: 'string', enum: values };
   return { name, in: 'query', isRequired: false, description, schema, example };
 }
 
 export const requestFilters: readonly Parameter[] = [
-  filter('decision', 'The first decision, before people had their say.', 'ESCALATE', viewDecisions),
-  filter('status', 'How it stands now.', 'pending', requestStatuses),
-  filter('agent', 'The id or name of the agent.', 'buyer-1'),
-  filter('action', 'The whole key of the action.', 'payment.create'),
-  filter('policy', 'The policy of the first decision.', 'vendor_payments'),
-  filter('from', 'Made at this time or later; RFC 3339.', '2026-03-02T10:00:00Z'),
-  filter('to', 'Made at this time or earlier; RFC 3339.', '2026-03-03T10:00:00Z'),
-  filter('risk_min', 'The least risk of the first decision, 0 to 100.', '50'),
-  filter('risk_max', 'The most risk of the first decision, 0 to 100.', '80'),
-  filter(
+  filterParameter('decision', 'The first decision, before people had their say.', 'ESCALATE', viewDecisions),
+  filterParameter('status', 'How it stands now.', 'pending', requestStatuses),
+  filterParameter('agent', 'The id or name of the agent.', 'buyer-1'),
+  filterParameter('action', 'The whole key of the action.', 'payment.create'),
+  filterParameter('policy', 'The policy of the first decision.', 'vendor_payments'),
+  filterParameter('from', 'Made at this time or later; RFC 3339.', '2026-03-02T10:00:00Z'),
+  filterParameter('to', 'Made at this time or earlier; RFC 3339.', '2026-03-03T10:00:00Z'),
+  filterParameter('risk_min', 'The least risk of the first decision, 0 to 100.', '50'),
+  filterParameter('risk_max', 'The most risk of the first decision, 0 to 100.', '80'),
+  filterParameter(
     'text',
     'A text in its id, action, reason, message or recorded payload, in whatever case.',
     'Staples',
