@@ -168,12 +168,11 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       const rows = Array.from({ length: lookedThroughMax + 10 }, (_, at) =>
         requestRow({
           createdAtMs: startMs + at,
-          recordJson: '{}',
-          actionKey: at === 0 ? 'a.rare' : 'a.usual',
+          recordJson: JSON.stringify({ decision: { risk: { high: at === 0 ? 90 : 10 } } }),
         }),
       );
       await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
-      const asked = { ...everything, actionKey: 'a.rare', countMax: 5 };
+      const asked = { ...everything, riskMin: 80, countMax: 5 };
       const first = await store.requests.list({ ...asked, after: null });
       expect(first.found).toEqual([]);
       expect(first.next).toEqual({ sequence: 11 });
@@ -197,7 +196,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
         expect(next).toBeNull();
       }
       const none = { ...everything, untilMs: startMs - 1, after: null, countMax: 5 };
-      expect(await store.requests.list(none)).toEqual({ found: [], next: null });
+      expect(await store.requests.list(none)).toEqual({ found: [], next: null, unsearched: 0 });
     });
 
     test('an agent may come back for what waits or is approved and not over, and for what it has taken', async () => {

@@ -1,10 +1,11 @@
 // Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
-// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended, and
-// so far and no farther; the queue walks those that are pending.
+// INVARIANT: what a query costs does not grow with the records: a list databaseWalks one index from where the page before ended, and
+// so far and no farther; the queue databaseWalks those that are pending.
 
 import { askedOwner } from '../contract/asked-owner.ts';
 import type {
   HeldQuery,
+  RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
@@ -16,7 +17,7 @@ import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumn
 import type { Rows } from './server/read-pool.ts';
 
 /** The walk of a list: of one agent, of one status, or of all. */
-const walks = {
+export const databaseWalks = {
   agent: 'agent_id = $1',
   // The second condition is that of the index.
   status: `${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`,
@@ -42,7 +43,7 @@ const decidedOf = `(SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
 
 /** What a list asks beyond its walk; each part only where it is asked. */
-const filters = `($1::text IS NULL OR agent_id = $1)
+export const databaseFilters = `($1::text IS NULL OR agent_id = $1)
   AND ($2::text IS NULL OR action_key = $2)
   AND ($3::text IS NULL OR $3 = CASE
     WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
@@ -56,7 +57,7 @@ const filters = `($1::text IS NULL OR agent_id = $1)
     OR ${asks('record_json', ['$14', '$15', '$16'])} OR ${asks(decidedOf, ['$14', '$15', '$16'])})`;
 
 const listText = (walk: string): string =>
-  `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${filters}, false) AS "isFound" FROM requests
+  `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFound" FROM requests
    WHERE ${walk} AND sequence < $17 ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
 
 const waitingText = `SELECT id FROM requests
@@ -122,20 +123,31 @@ export async function findHeld(
   );
 }
 
-export async function findPage(rows: Rows, asked: RequestPage): Promise<RequestsFound> {
+export async function findPage(rows: Rows, asked: RequestPage): Promise<Omit<RequestsFound, 'unsearched'>> {
   const before =
     asked.after?.sequence ??
     (asked.untilMs === null ? Number.MAX_SAFE_INTEGER : await numberAfter(rows, asked.untilMs));
-  const looked = await rows<Looked>(listText(walks[walkOf(asked)]), [...filterValues(asked), before]);
+  const looked = await rows<Looked>(listText(databaseWalks[walkOf(asked)]), [...filterValues(asked), before]);
   const { found, next } = cut(looked, asked);
+  return { found: await placed(rows, found), next };
+}
+
+/** In this order; those that are not there are left out. */
+export async function findAt(rows: Rows, places: readonly RequestPlace[]): Promise<RequestsFound['found']> {
+  const text = 'SELECT sequence, id FROM requests WHERE sequence = ANY ($1::int8[]) ORDER BY sequence DESC';
+  const values = [places.map(({ sequence }) => sequence)];
+  return await placed(rows, await rows<Pick<Looked, 'id' | 'sequence'>>(text, values));
+}
+
+async function placed(
+  rows: Rows,
+  found: readonly Pick<Looked, 'id' | 'sequence'>[],
+): Promise<RequestsFound['found']> {
   const histories = await findAll(
     rows,
     found.map(({ id }) => id),
   );
-  return {
-    found: histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 })),
-    next,
-  };
+  return histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 }));
 }
 
 /** What a page holds of the requests that were looked through. */
@@ -171,7 +183,7 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
 }
 
 /** Those of the filters, `$1` to `$16`. */
-function filterValues(asked: RequestPage): readonly unknown[] {
+export function filterValues(asked: RequestFilter): readonly unknown[] {
   const { agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax, fromMs, untilMs, seenBy } =
     asked;
   return [

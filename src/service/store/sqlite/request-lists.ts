@@ -7,6 +7,7 @@ import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { RequestEvent } from '../contract/records.ts';
 import type {
   HeldQuery,
+  RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
@@ -43,7 +44,7 @@ const decidedOf = `SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1`;
 
 /** What a list asks beyond its walk; each part only where it is asked. */
-const filters = `(@agentId IS NULL OR agent_id = @agentId)
+export const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@actionKey IS NULL OR action_key = @actionKey)
   AND (@status IS NULL OR ${statusAtNow} = @status)
   AND (@outcome IS NULL OR outcome = @outcome)
@@ -85,12 +86,6 @@ export function prepareRequestLists(database: Database) {
   );
   const list = (walk: string) => database.prepare<[object], Looked>(listText(walk));
   const lists = { agent: list(walks.agent), status: list(walks.status), all: list(walks.all) };
-  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
-    'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
-  );
-  const lastNumber = database.prepare<[], { last: number | null }>(
-    'SELECT max(sequence) AS last FROM requests',
-  );
   const waiting = database.prepare<[object], { id: string }>(waitingText);
   const held = database.prepare<[HeldQuery], { id: string }>(heldText);
   const open = database.prepare<[string, number], { id: string }>(
@@ -99,32 +94,26 @@ export function prepareRequestLists(database: Database) {
 
   const events = (id: string): readonly RequestEvent[] => eventsOf.all(id).map(requestEvent);
 
+  const numberAfter = prepareNumberAfter(database);
+
   function find(id: string): RequestHistory | null {
     const columns = byId.get(id);
     return columns === undefined ? null : { row: requestRowOf(columns), events: events(id) };
   }
 
-  const placed = (found: readonly Looked[]) =>
+  const placed = (found: readonly Pick<Looked, 'id' | 'sequence'>[]) =>
     found.flatMap(({ id, sequence }) => {
       const history = find(id);
       return history === null ? [] : { ...history, sequence };
     });
 
+  const idOf = database.prepare<[number], RequestPlace & { readonly id: string }>(
+    'SELECT sequence, id FROM requests WHERE sequence = ?',
+  );
+
   const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
 
-  /** A number above those of all requests that were made at the time or before, and not much above. */
-  function numberAfter(untilMs: number): number {
-    let [low, high] = [0, (lastNumber.get()?.last ?? 0) + 1];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const next = numbered.get(middle);
-      if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  function page(asked: RequestPage): RequestsFound {
+  function page(asked: RequestPage): Omit<RequestsFound, 'unsearched'> {
     const before =
       asked.after?.sequence ?? (asked.untilMs === null ? allNumbers : numberAfter(asked.untilMs));
     const found: Looked[] = [];
@@ -147,6 +136,11 @@ export function prepareRequestLists(database: Database) {
     // A transaction, so that all of it is of one moment.
     history: database.transaction(find),
     requestPage: database.transaction(page),
+    /** In this order; those that are not there are left out. */
+    requestsAt: database.transaction((places: readonly RequestPlace[]) =>
+      placed(places.flatMap(({ sequence }) => idOf.get(sequence) ?? [])),
+    ),
+    numberAfter,
     waiting: database.transaction(({ asked, after, ...rest }: WaitingPage): readonly RequestHistory[] =>
       findAll(
         waiting
@@ -167,12 +161,31 @@ export function prepareRequestLists(database: Database) {
   };
 }
 
+/** A number above those of all requests that were made at the time or before, and not much above. */
+function prepareNumberAfter(database: Database): (untilMs: number) => number {
+  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
+    'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
+  );
+  const lastNumber = database.prepare<[], { last: number | null }>(
+    'SELECT max(sequence) AS last FROM requests',
+  );
+  return (untilMs: number): number => {
+    let [low, high] = [0, (lastNumber.get()?.last ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = numbered.get(middle);
+      if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}
+
 const allNumbers = Number.MAX_SAFE_INTEGER;
 
-function parametersOf(
-  { seenBy, after: _, fromMs, untilMs, countMax: __, ...asked }: RequestPage,
-  before: number,
-): object {
+/** A text is no part of the statement: an index has it. */
+export function parametersOf(filter: RequestFilter, before: number): object {
+  const { text: _, seenBy, fromMs, untilMs, ...asked } = filter;
   return {
     ...asked,
     before,
