@@ -1,7 +1,7 @@
 // What people ask of a list of requests, out of the query of its address. INVARIANT: what is not for the caller is never among
 // what is found.
 
-import { requestStatuses } from '../../store/contract/records.ts';
+import { askedStatuses } from '../../store/contract/records.ts';
 import { type WantedText, wantedText } from '../../store/contract/search-text.ts';
 import type { RequestFilter, Store } from '../../store/contract/store.ts';
 import { actorOf, type ManagedCall } from '../calls/route.ts';
@@ -19,7 +19,7 @@ export async function readAskedRequests(
   return {
     agentId: query.agent === undefined ? null : await agentIdOf(store, query.agent),
     actionKey: query.action ?? null,
-    status: requestStatuses.find((status) => status === query.status) ?? null,
+    status: askedStatuses.find((status) => status === query.status) ?? null,
     outcome: query.decision ?? null,
     policy: query.policy ?? null,
     riskMin: query.risk_min === undefined ? null : readRisk('risk_min', query.risk_min),
@@ -80,7 +80,12 @@ function filter(name: string, description: string, example: string, values?: rea
 
 export const requestFilters: readonly Parameter[] = [
   filter('decision', 'The first decision, before people had their say.', 'ESCALATE', viewDecisions),
-  filter('status', 'How it stands now.', 'pending', requestStatuses),
+  filter(
+    'status',
+    'How it stands now. Of what has `expired`, `unanswered` is a wait that nobody ended in time, and `grant_over` a grant whose time is over.',
+    'pending',
+    askedStatuses,
+  ),
   filter('agent', 'The id or name of the agent.', 'buyer-1'),
   filter('action', 'The whole key of the action.', 'payment.create'),
   filter('policy', 'The policy of the first decision.', 'vendor_payments'),

@@ -14,6 +14,7 @@ import type {
   AgentRow,
   AgentStatus,
   AgentWithKey,
+  AskedStatus,
   KeyRow,
   NonceUse,
   PlantRow,
@@ -230,7 +231,7 @@ export interface RequestFilter {
   readonly agentId: string | null;
   readonly actionKey: string | null;
   /** Its status at `nowMs`. */
-  readonly status: RequestStatus | null;
+  readonly status: AskedStatus | null;
   /** The first decision's. */
   readonly outcome: string | null;
   readonly policy: string | null;

@@ -12,17 +12,32 @@ import type {
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
-import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../shared/request-walk.ts';
+import {
+  endNow,
+  lookedThroughMax,
+  outOfOrderMs,
+  type RequestWalk,
+  statusNow,
+  unansweredWalks,
+  walkOf,
+  walkText,
+  wasGranted,
+} from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
 import type { Rows } from './server/read-pool.ts';
 
 /** The walk of a list: of one agent, of one status, or of all. */
 export const databaseWalks = {
-  agent: 'agent_id = $1',
+  agent: ['agent_id = $1'],
   // The second condition is that of the index.
-  status: `${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`,
-  all: 'true',
-} as const;
+  status: [`${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`],
+  unanswered: unansweredWalks,
+  all: ['true'],
+} as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
+
+/** A wait or a grant past its end is over, also where that is not recorded. */
+const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
+    ELSE ${statusNow} END`;
 
 const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents
@@ -45,9 +60,8 @@ const decidedOf = `(SELECT detail_json FROM request_events
 /** What a list asks beyond its walk; each part only where it is asked. */
 export const databaseFilters = `($1::text IS NULL OR agent_id = $1)
   AND ($2::text IS NULL OR action_key = $2)
-  AND ($3::text IS NULL OR $3 = CASE
-    WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
-    ELSE ${statusNow} END)
+  AND ($3::text IS NULL OR $3 = ${statusAtNow} OR (${statusAtNow} = 'expired'
+    AND $3 = CASE WHEN ${wasGranted} THEN 'grant_over' ELSE 'unanswered' END))
   AND ($5::text IS NULL OR outcome = $5)
   AND ($6::text IS NULL OR record_json::json #>> '{decision,matchedPolicy}' = $6)
   AND ($7::float8 IS NULL OR (record_json::json #>> '{decision,risk,high}')::float8 >= $7)
@@ -56,9 +70,12 @@ export const databaseFilters = `($1::text IS NULL OR agent_id = $1)
   AND ($11::bool OR ${ofOwner('$12', '$13')}
     OR ${asks('record_json', ['$14', '$15', '$16'])} OR ${asks(decidedOf, ['$14', '$15', '$16'])})`;
 
-const listText = (walk: string): string =>
-  `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFound" FROM requests
-   WHERE ${walk} AND sequence < $17 ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+const listText = (walk: readonly string[]): string => {
+  const textOf = (condition: string) =>
+    `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFound" FROM requests
+     WHERE ${condition} AND sequence < $17`;
+  return walkText(walk, textOf, String(lookedThroughMax));
+};
 
 const waitingText = `SELECT id FROM requests
   WHERE ${statusNow} = 'pending' AND ${endNow} > $1 AND (${endNow}, id) > ($2, $3)

@@ -14,7 +14,17 @@ import type {
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
-import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../shared/request-walk.ts';
+import {
+  endNow,
+  lookedThroughMax,
+  outOfOrderMs,
+  type RequestWalk,
+  statusNow,
+  unansweredWalks,
+  walkOf,
+  walkText,
+  wasGranted,
+} from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
 /** A wait or a grant past its end is over, also where that is not recorded. */
@@ -23,11 +33,12 @@ const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'app
 
 /** The walk of a list: of one agent, of one status, or of all. */
 export const walks = {
-  agent: 'agent_id = @agentId',
+  agent: ['agent_id = @agentId'],
   // The second condition is that of the index.
-  status: `${statusNow} = @status AND ${statusNow} <> 'auto_approved'`,
-  all: 'TRUE',
-} as const;
+  status: [`${statusNow} = @status AND ${statusNow} <> 'auto_approved'`],
+  unanswered: unansweredWalks,
+  all: ['TRUE'],
+} as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
 
 const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents WHERE control_owner = ${email} COLLATE NOCASE OR control_owner = ${id})`;
@@ -46,7 +57,8 @@ const decidedOf = `SELECT detail_json FROM request_events
 /** What a list asks beyond its walk; each part only where it is asked. */
 export const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@actionKey IS NULL OR action_key = @actionKey)
-  AND (@status IS NULL OR ${statusAtNow} = @status)
+  AND (@status IS NULL OR ${statusAtNow} = @status OR (${statusAtNow} = 'expired'
+    AND @status = CASE WHEN ${wasGranted} THEN 'grant_over' ELSE 'unanswered' END))
   AND (@outcome IS NULL OR outcome = @outcome)
   AND (@policy IS NULL OR record_json ->> '$.decision.matchedPolicy' = @policy)
   AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
@@ -55,9 +67,11 @@ export const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@isOfAll OR ${ofOwner('@email', '@personId')}
     OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
 
-export function listText(walk: string): string {
-  return `SELECT sequence, id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
-    WHERE ${walk} AND sequence < @before ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+export function listText(walk: readonly string[]): string {
+  const textOf = (condition: string) =>
+    `SELECT sequence, id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
+     WHERE ${condition} AND sequence < @before`;
+  return walkText(walk, textOf, String(lookedThroughMax));
 }
 
 export const waitingText = `SELECT id FROM requests
@@ -84,8 +98,13 @@ export function prepareRequestLists(database: Database) {
   const eventsOf = database.prepare<[string], EventColumns>(
     'SELECT * FROM request_events WHERE request_id = ? ORDER BY sequence',
   );
-  const list = (walk: string) => database.prepare<[object], Looked>(listText(walk));
-  const lists = { agent: list(walks.agent), status: list(walks.status), all: list(walks.all) };
+  const list = (walk: readonly string[]) => database.prepare<[object], Looked>(listText(walk));
+  const lists = {
+    agent: list(walks.agent),
+    status: list(walks.status),
+    unanswered: list(walks.unanswered),
+    all: list(walks.all),
+  };
   const waiting = database.prepare<[object], { id: string }>(waitingText);
   const held = database.prepare<[HeldQuery], { id: string }>(heldText);
   const open = database.prepare<[string, number], { id: string }>(

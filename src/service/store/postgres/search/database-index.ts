@@ -3,7 +3,7 @@
 
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter } from '../../contract/store.ts';
-import { walkOf } from '../../shared/request-walk.ts';
+import { walkOf, walkText } from '../../shared/request-walk.ts';
 import type {
   Asked,
   IndexTerm,
@@ -182,11 +182,11 @@ async function walk(
   { before, countMax }: NumberStretch,
   filter: RequestFilter,
 ): Promise<readonly LookedAt[]> {
-  const found = await rows<LookedColumns>(
+  const textOf = (condition: string) =>
     `SELECT sequence, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFit" FROM requests
-     WHERE ${databaseWalks[walkOf(filter)]} AND sequence < $17 ORDER BY sequence DESC LIMIT $18`,
-    [...filterValues(filter), before, countMax],
-  );
+     WHERE ${condition} AND sequence < $17`;
+  const text = walkText(databaseWalks[walkOf(filter)], textOf, '$18');
+  const found = await rows<LookedColumns>(text, [...filterValues(filter), before, countMax]);
   return found.map((one) => lookedAtOf(one, null));
 }
 

@@ -23,6 +23,8 @@ export interface FoundPlaces {
 
 /** A search waits so long for the index to hold what was recorded before it. */
 const catchUpMaxMs = 200;
+/** A list without a text has another way. */
+const quickMaxMs = 20;
 const takenAtOnce = 250;
 /** A count that is not done after so long says what it has. */
 const countMaxMs = 250;
@@ -37,14 +39,14 @@ export interface RequestSearch {
 export function createRequestSearch(index: SearchIndex): RequestSearch {
   return {
     async page(page) {
-      await catchUp(index);
+      await catchUp(index, page.text === null ? quickMaxMs : catchUpMaxMs);
       const found = await findPlaces(index, page);
       return { ...found, unsearched: await index.unsearched() };
     },
     async count(filter) {
       const giveUpAt = performance.now() + countMaxMs;
       const isIndexed = asksIndex(filter);
-      if (isIndexed) await catchUp(index);
+      if (isIndexed) await catchUp(index, catchUpMaxMs);
       const isAllIn = !isIndexed || (await index.unsearched()) === 0;
       if (isAllIn && isOfIndex(filter)) return { count: await index.count(termsOf(filter)), isWhole: true };
       const counted = await countFits(index, filter, giveUpAt);
@@ -53,8 +55,8 @@ export function createRequestSearch(index: SearchIndex): RequestSearch {
   };
 }
 
-async function catchUp(index: SearchIndex): Promise<void> {
-  const giveUpAt = performance.now() + catchUpMaxMs;
+async function catchUp(index: SearchIndex, maxMs: number): Promise<void> {
+  const giveUpAt = performance.now() + maxMs;
   for (const which of ['newer', 'older'] as const)
     while (await index.takeIn(which, takenAtOnce)) if (performance.now() > giveUpAt) return;
 }
@@ -115,7 +117,10 @@ const indexedMax = 5_000;
 
 async function isWalked(index: SearchIndex, filter: RequestFilter): Promise<boolean> {
   if (!asksIndex(filter)) return true;
-  return walkOf(filter) === 'status' && (await index.count(termsOf(filter))) > indexedMax;
+  const isNarrow = walkOf(filter) === 'status' || walkOf(filter) === 'unanswered';
+  if (!isNarrow) return false;
+  const newest = { before: Number.MAX_SAFE_INTEGER, countMax: indexedMax };
+  return (await index.holding(termsOf(filter), newest)).length === indexedMax;
 }
 
 async function walkStretch(

@@ -4,7 +4,7 @@
 import Database from 'better-sqlite3';
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter } from '../../contract/store.ts';
-import { walkOf } from '../../shared/request-walk.ts';
+import { walkOf, walkText } from '../../shared/request-walk.ts';
 import type { Asked, LookedAt, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
 import { toFailure } from '../file/errors.ts';
 import { filters, parametersOf, prepareRequestLists, walks } from '../request-lists.ts';
@@ -138,12 +138,20 @@ function prepareRecordReads(database: Database.Database) {
     `SELECT ${columns}, created_ms AS createdAtMs, coalesce(${filters}, 0) AS isFit FROM requests
      WHERE sequence IN (SELECT value FROM json_each(@sequences)) AND sequence < @before ORDER BY sequence DESC`,
   );
-  const walk = (condition: string) =>
-    database.prepare<[object], Omit<LookedColumns, 'recordJson'>>(
+  const walk = (parts: readonly string[]) => {
+    const textOf = (condition: string) =>
       `SELECT sequence, created_ms AS createdAtMs, coalesce(${filters}, 0) AS isFit FROM requests
-       WHERE ${condition} AND sequence < @before ORDER BY sequence DESC LIMIT @countMax`,
+       WHERE ${condition} AND sequence < @before`;
+    return database.prepare<[object], Omit<LookedColumns, 'recordJson'>>(
+      walkText(parts, textOf, '@countMax'),
     );
-  const byWalk = { agent: walk(walks.agent), status: walk(walks.status), all: walk(walks.all) };
+  };
+  const byWalk = {
+    agent: walk(walks.agent),
+    status: walk(walks.status),
+    unanswered: walk(walks.unanswered),
+    all: walk(walks.all),
+  };
   const { numberAfter } = prepareRequestLists(database);
   return {
     newer: (high: number, countMax: number) => newer.all(high, countMax),
