@@ -2,15 +2,23 @@
 // changed in it.
 
 import type { VNode } from 'preact';
-import { DecisionBadge, Risk, StatusBadge } from '../../parts/layout/badge.tsx';
+import { DecisionBadge, Risk, StatusBadge, statusWord } from '../../parts/layout/badge.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import type { ColumnName } from './columns.tsx';
+import { daysOf } from './days-of-rows.ts';
 import type { RequestItem, Row } from './rows.ts';
 import { shortTime } from './short-time.ts';
 
-export function RequestTable({ rows }: { readonly rows: readonly Row[] }) {
+interface RequestTableProps {
+  readonly rows: readonly Row[];
+  readonly hidden: readonly ColumnName[];
+}
+
+export function RequestTable({ rows, hidden }: RequestTableProps) {
+  const classes = ['table', 'requests-table', ...hidden.map((name) => `requests-without-${name}`)];
   return (
     <div class="card requests-card">
-      <table class="table requests-table">
+      <table class={classes.join(' ')}>
         <thead>
           <tr>
             <th class="requests-time">Time</th>
@@ -22,9 +30,24 @@ export function RequestTable({ rows }: { readonly rows: readonly Row[] }) {
             <th class="requests-status">Status</th>
           </tr>
         </thead>
-        <tbody>{rows.map(shownRow)}</tbody>
+        {daysOf(rows).map(({ day, label, rows }) => (
+          <Day key={day} label={label} rows={rows} />
+        ))}
       </table>
     </div>
+  );
+}
+
+function Day({ label, rows }: { readonly label: string; readonly rows: readonly Row[] }) {
+  return (
+    <tbody>
+      <tr class="requests-day">
+        <th colSpan={2} scope="rowgroup">
+          {label}
+        </th>
+      </tr>
+      {rows.map(shownRow)}
+    </tbody>
   );
 }
 
@@ -64,6 +87,7 @@ function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
         <span class="requests-beneath">
           <span class="requests-beneath-time">{shortTime(at)} · </span>
           <PlainText text={agentName(item)} isShort />
+          <span class="requests-beneath-status"> · {statusWord(status, decision)}</span>
         </span>
       </td>
       <td class="requests-agent">

@@ -5,13 +5,15 @@ import type { Seen } from '../../requests/approvals/change-request.ts';
 import { askedGroups } from '../../requests/approvals/rights.ts';
 import { hasApproved } from '../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../requests/decisions.ts';
+import { requestRow } from '../../requests/record/record.ts';
 import { requestStateOf } from '../../requests/record/request-state.ts';
 import type { AskedPerson } from '../../store/contract/asked-owner.ts';
+import { holdsText, type WantedText, wordsOfRequest } from '../../store/contract/search-text.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { collect, type PagePlace } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
-import { filterParameter, holdsText, readSearchText } from './request-filter.ts';
+import { filterParameter, readSearchText } from './request-filter.ts';
 
 const queueOrders = ['deadline', 'oldest', 'risk'] as const;
 type QueueOrder = (typeof queueOrders)[number];
@@ -27,8 +29,7 @@ export interface AskedQueue {
   readonly action: string | null;
   readonly group: string | null;
   readonly waitsForMs: number | null;
-  /** In lower case. */
-  readonly text: string | null;
+  readonly text: WantedText | null;
 }
 
 export function readAskedQueue(query: Readonly<Record<string, string>>): AskedQueue {
@@ -93,9 +94,7 @@ function fits({ state, agent }: Seen, asked: AskedQueue, nowMs: number): boolean
     (asked.action === null || record.actionKey === asked.action) &&
     (asked.group === null || askedGroups(decision).includes(asked.group)) &&
     (asked.waitsForMs === null || nowMs - record.createdAtMs >= asked.waitsForMs) &&
-    (asked.text === null ||
-      agent.name.toLowerCase().includes(asked.text) ||
-      holdsText(state, asked.text, nowMs))
+    (asked.text === null || holdsText(wordsOfRequest(requestRow(record)), asked.text))
   );
 }
 
@@ -140,7 +139,7 @@ export const queueParameters: readonly Parameter[] = [
   filterParameter('older_than', 'Has waited for so many seconds at least.', '3600'),
   filterParameter(
     'text',
-    "A text in its id, action, reason, message, recorded payload or agent's name, in whatever case.",
+    'Words of its id, action, agent, first reason or recorded payload, as in the list of requests.',
     'Staples',
   ),
 ];
