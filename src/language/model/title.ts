@@ -45,7 +45,7 @@ export function shortFields(payload: JsonObject): string {
 }
 
 /** An amount as people write it: `4,200.00 USD`. */
-export function moneyText(amount: number, currency: string): string {
+function moneyText(amount: number, currency: string): string {
   return `${moneyFormat(currency).format(amount)} ${currency}`;
 }
 
