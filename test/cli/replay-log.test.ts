@@ -1,7 +1,8 @@
 // `writ replay` on the records of a store and on exports of them; and exports wherever else requests are read.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { digest } from '../../src/service/policies/digest.ts';
@@ -29,11 +30,18 @@ function met(findings: readonly Filed[], from: string, to: string): number {
     .reduce((sum, { log: { requests } }) => sum + requests, 0);
 }
 
-/** A store with a history, its export, and two sets of policies. */
-async function setUp() {
-  const { path, asked } = await makeHistory(21, 100);
-  const data = dirname(path);
-  const folder = temporaryFolder();
+let made: ReturnType<typeof make> | null = null;
+
+/** A store with a history, its export, and two sets of policies: for all tests, so nobody writes to them. */
+function setUp(): ReturnType<typeof make> {
+  made ??= make();
+  return made;
+}
+
+async function make() {
+  const data = mkdtempSync(join(tmpdir(), 'writ-replay-'));
+  const { asked } = await makeHistory(21, 100, { folder: data });
+  const folder = mkdtempSync(join(tmpdir(), 'writ-replay-'));
   const [same, changed, log] = ['same.policy', 'changed.policy', 'log.jsonl'].map((name) =>
     join(folder, name),
   ) as [string, string, string];
@@ -271,8 +279,9 @@ describe('writ diff --log', () => {
     expect((await diff(...sides, '--log', log, '--format', 'markdown')).stdout).toMatch(
       /\n- in the log \d+ requests? of [12] agents?\n- people: `finance` \d+ fewer, /,
     );
-    writeFileSync(log, `{"sequence":\n${readFileSync(log, 'utf8')}`);
-    expect(await diff(...sides, '--log', log)).toMatchObject({
+    const broken = join(temporaryFolder(), 'broken.jsonl');
+    writeFileSync(broken, `{"sequence":\n${readFileSync(log, 'utf8')}`);
+    expect(await diff(...sides, '--log', broken)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^error: .*log\.jsonl:1: /),
     });

@@ -53,7 +53,7 @@ test.each(seeds)(
   { timeout: 240_000 },
   async (seed) => {
     // Every second history lasts longer than its meters.
-    const { path, asked } = await makeHistory(seed, 400, (seed % 2) * 12 * 60 * 60 * 1000);
+    const { path, asked } = await makeHistory(seed, 400, { pauseMs: (seed % 2) * 12 * 60 * 60 * 1000 });
     const all = await recorded(path);
     expect(all.length).toBe(asked);
     const inOrder = await tried(path, policyText, { reading: 'in order' });
@@ -119,7 +119,7 @@ test.each(seeds)(
   'law: a part of the log is decided as the whole is, seed %i',
   { timeout: 240_000 },
   async (seed) => {
-    const { path } = await makeHistory(seed, 300, 24 * 60 * 60 * 1000);
+    const { path } = await makeHistory(seed, 300, { pauseMs: 24 * 60 * 60 * 1000 });
     const all = await recorded(path);
     const times = all.map(({ row }) => row.createdAtMs).sort((a, b) => a - b);
     const sinceMs = times[Math.floor(times.length / 2)]!;

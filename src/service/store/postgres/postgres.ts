@@ -6,6 +6,7 @@ import type { PlantRow } from '../contract/records.ts';
 import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
+import { createSearchThread } from '../shared/search/search-thread.ts';
 import { activityStore } from './agent-activity.ts';
 import { agentWrites } from './agent-writes.ts';
 import { agentStore } from './agents.ts';
@@ -68,7 +69,8 @@ interface Opened {
 function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
   const asking = createAsking(queue);
-  const requests = requestStore(pool, queue, asking);
+  const search = createSearchThread(new URL('./search/database-searcher.ts', import.meta.url), { url });
+  const requests = requestStore({ pool, queue, asking, search });
   return {
     agents: agentStore(pool, queue, uses.note),
     requests,
@@ -90,7 +92,10 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     state: consistencyStore(pool),
     masterKey,
     records: { url },
-    serve: () => queue.claim(),
+    async serve() {
+      await queue.claim();
+      search.follow();
+    },
     replicas: replicaStore(pool, queue, asking),
     async settle(nonce) {
       await queue.settle();
@@ -105,6 +110,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     serverNow: () => queue.server.clock.now(),
     queueDepth: () => queue.depth(),
     async close() {
+      await search.close();
       await uses.flush();
       await queue.close();
       await pool.close();

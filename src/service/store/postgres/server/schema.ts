@@ -19,6 +19,8 @@ export async function prepareSchema(connection: Connection): Promise<void> {
   const version = await schemaVersion(connection);
   if (version === 0)
     await connection.query({ text: readFileSync(new URL('schema.sql', import.meta.url), 'utf8') });
+  // What follows from the records may come to them later.
+  await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
   await connection.query({ text: 'COMMIT' });
 }
 
