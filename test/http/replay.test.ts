@@ -8,10 +8,11 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
 import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
 import type { Person } from '../../src/service/people/person.ts';
+import type { ReplaysOptions } from '../../src/service/replay/replays.ts';
 import { writ } from '../cli/writ.ts';
 import { mismatches } from './documented.ts';
 import { type Client, client, firstAdmin, personWith, signedIn, tokenClient } from './person-client.ts';
-import { type Service, shareService, startService } from './service.ts';
+import { shareService, startService } from './service.ts';
 import { ask, codeOf, give, usePolicies } from './written-policies.ts';
 
 const policies = (limit: number, pages = 5): string => `approvers finance "Finance"
@@ -213,14 +214,14 @@ async function replayUntilFree(body: unknown, by: Client): Promise<Lines> {
   }
 }
 
-async function failingService(): Promise<{ service: Service; admin: Person; ann: Client }> {
-  const service = await startService({ replays: { script, timeoutMs: 2_000 } });
+async function failingService(limits: Pick<ReplaysOptions, 'timeoutMs'> = {}) {
+  const service = await startService({ replays: { script, ...limits } });
   const first = await firstAdmin(service);
   return { service, admin: first, ann: await tokenClient(service, first) };
 }
 
 test('a replay that does not end says why in its last line, and so does one whose asker may not any more', async () => {
-  const { service, ann } = await failingService();
+  const { service, ann } = await failingService({ timeoutMs: 2_000 });
   await ask(service, 'demo.allow', { payload: { amount: 5 } });
   for (const [kind, why] of [
     ['hang', 'after 2 seconds'],
@@ -242,6 +243,7 @@ test('a replay that does not end says why in its last line, and so does one whos
 });
 
 test('one replay of a person runs at a time and two altogether; going away ends it', async () => {
+  // Nothing but going away ends what hangs.
   const { service, admin: first, ann } = await failingService();
   const [ben, eve] = await Promise.all(
     ['ben', 'eve'].map((name) =>

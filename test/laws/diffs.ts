@@ -78,6 +78,7 @@ export async function holdDiffLaw(folder: string, every: number, requests: numbe
 
 /** Requests of a set and what it decides of them, drawn once for all its mutants. */
 class DrawnRequests {
+  readonly decide: (facts: Facts) => Outcome;
   readonly #set: PolicySet;
   readonly #count: number;
   readonly #known = new Map<string, readonly Decided[]>();
@@ -85,18 +86,28 @@ class DrawnRequests {
   constructor(set: PolicySet, count: number) {
     this.#set = set;
     this.#count = count;
+    const { decide } = linkSet(set);
+    this.decide = (facts) => decide(facts).outcome;
   }
 
   of(action: string): readonly Decided[] {
-    const known = this.#known.get(action) ?? drawnFrom(this.#set, action, { count: this.#count, seed: 11 });
+    const known =
+      this.#known.get(action) ??
+      drawnFrom(this.#set, action, { count: this.#count, seed: 11 }).map((facts) => ({
+        facts,
+        outcome: this.decide(facts),
+      }));
     this.#known.set(action, known);
     return known;
   }
 
   /** Those that the mutant's own constants suggest; a few, since they are drawn for it alone. */
-  ofMutant(other: PolicySet, action: string): readonly Facts[] {
+  ofMutant(other: PolicySet, action: string): readonly Decided[] {
     const count = Math.ceil(this.#count / ownShare);
-    return drawnFrom(other, action, { count, seed: 12 }).map(({ facts }) => facts);
+    return drawnFrom(other, action, { count, seed: 12 }).map((facts) => ({
+      facts,
+      outcome: this.decide(facts),
+    }));
   }
 }
 
@@ -111,15 +122,14 @@ function drawnFrom(
   set: PolicySet,
   key: string,
   { count, seed }: { readonly count: number; readonly seed: number },
-): readonly Decided[] {
+): readonly Facts[] {
   const action = set.actions.get(key);
   if (action === undefined) return [];
   const source = requestSource(set, seed);
-  const { decide } = linkSet(set);
-  return Array.from({ length: count }, () => {
-    const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
-    return { facts, outcome: decide(facts).outcome };
-  });
+  return Array.from({ length: count }, () => ({
+    ...randomRequest(source, action),
+    satisfied: nothingSatisfied,
+  }));
 }
 
 function* mutatedSets(
@@ -180,23 +190,28 @@ function holdOne(tally: MutantTally, { name, set, other, drawn }: OneMutant): vo
   if (decisive.length > 0 && !shown.any) tally.unseenByRandom += 1;
 }
 
+/** Of one action that turn alike: further ones are taken to be in the findings in which these are. */
+const turnedMax = 100;
+
 /**
- * The compiled functions are asked first; what they decide otherwise the definitions decide, too. An action that is the same
- * data on both sides is decided by the same function.
+ * The compiled functions are asked first; what they decide otherwise the definitions decide, too, spread over all that turn
+ * alike. An action that is the same data on both sides is decided by the same function.
  */
 function shownByRandom({ set, other, drawn }: Omit<OneMutant, 'name'>, diff: PolicyDiff) {
   const missed: string[] = [];
   let any = false;
-  const [before, after] = [linkSet(set), linkSet(other)];
+  const after = linkSet(other);
   for (const action of diff.asked) {
-    const turned = drawn
-      .of(action)
-      .filter(({ facts, outcome }) => after.decide(facts).outcome !== outcome)
-      .map(({ facts }) => facts);
-    const own = drawn
-      .ofMutant(other, action)
-      .filter((facts) => after.decide(facts).outcome !== before.decide(facts).outcome);
-    for (const facts of [...turned, ...own]) {
+    const turns = new Map<string, Facts[]>();
+    for (const { facts, outcome } of [...drawn.of(action), ...drawn.ofMutant(other, action)]) {
+      const now = after.decide(facts).outcome;
+      if (now === outcome) continue;
+      const turn = `${outcome} ${now}`;
+      const alike = turns.get(turn) ?? [];
+      turns.set(turn, alike);
+      alike.push(facts);
+    }
+    for (const facts of [...turns.values()].flatMap(spread)) {
       const asked: BothSides<Facts> = { before: facts, after: facts };
       const [old, now] = [authorize(set, facts), authorize(other, facts)];
       if (old.outcome === now.outcome) continue;
@@ -212,6 +227,11 @@ function shownByRandom({ set, other, drawn }: Omit<OneMutant, 'name'>, diff: Pol
     }
   }
   return { any, missed: missed.slice(0, 1) };
+}
+
+function spread(all: readonly Facts[]): readonly Facts[] {
+  const each = Math.ceil(all.length / turnedMax);
+  return all.filter((_, at) => at % each === 0);
 }
 
 function isTurn(a: Outcome, b: Outcome, old: Outcome, now: Outcome): boolean {

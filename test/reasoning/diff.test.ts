@@ -7,6 +7,9 @@ import { authorize } from '../../src/language/spec/authorize.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { type DiffOptions, diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
 import { type KeptDiff, keptDiffs } from './kept-diffs.ts';
+import { writtenDiffs } from './written-diffs.ts';
+
+const edits = [...keptDiffs, ...writtenDiffs];
 
 function setOf(text: string, lists: Readonly<Record<string, string>> = {}): PolicySet {
   const { set, diagnostics } = checkSources({
@@ -34,13 +37,13 @@ function linesOf({ findings }: PolicyDiff): readonly string[] {
 }
 
 describe('kept edits', () => {
-  it.each(keptDiffs)('$name', (kept) => {
+  it.each(edits)('$name', (kept) => {
     const { diff } = compared(kept);
     expect(linesOf(diff)).toEqual(kept.findings);
     expect(diff.limits).toEqual([]);
   });
 
-  it.each(keptDiffs)('$name: each request is decided as it says, and is one of its finding alone', (kept) => {
+  it.each(edits)('$name: each request is decided as it says, and is one of its finding alone', (kept) => {
     const { before, after, diff } = compared(kept);
     for (const { example, from, to, isMetBy } of diff.findings) {
       expect(example).not.toBeNull();
@@ -50,7 +53,7 @@ describe('kept edits', () => {
     }
   });
 
-  it.each(keptDiffs)('$name: the other way round it is no finding fewer', (kept) => {
+  it.each(edits)('$name: the other way round it is no finding fewer', (kept) => {
     const { diff } = compared({
       before: kept.after,
       after: kept.before,
@@ -60,7 +63,7 @@ describe('kept edits', () => {
     expect(diff.limits).toEqual([]);
   });
 
-  it.each(keptDiffs)('$name: compared with itself nothing changes', ({ before, lists }) => {
+  it.each(edits)('$name: compared with itself nothing changes', ({ before, lists }) => {
     const same = {
       before,
       after: before,

@@ -1,10 +1,11 @@
 // For each number of the payload, between which ends it lies wherever a change happens: found by halves on its cells.
 
+import type { Shape, Type } from '../../language/model/type.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, marksOf } from '../cells/leaf.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { solveFor } from '../prove/search.ts';
-import { notLiteral, type SolverClause } from '../solver/literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 
 export interface Hull {
   /** The path: `payload.amount`. */
@@ -12,6 +13,8 @@ export interface Hull {
   /** Null where nothing bounds it but the shape. */
   readonly low: HullEnd | null;
   readonly high: HullEnd | null;
+  /** The only one in which the amount is; null where there is none, or several. */
+  readonly currency: string | null;
 }
 
 interface HullEnd {
@@ -48,7 +51,40 @@ function hullOf(ctx: ProofContext, leaf: Leaf, must: SolverClause): Hull | null 
     key: leaf.key,
     low: low === first ? null : lowEnd(leaf, low),
     high: high === last ? null : highEnd(leaf, high),
+    currency: currencyOf(ctx, leaf.key, must),
   };
+}
+
+function currencyOf(ctx: ProofContext, key: string, must: SolverClause): string | null {
+  const steps = key.split('.').slice(1);
+  const type = typeAt(ctx.action.shape, steps);
+  if (type?.kind !== 'money' || type.currencyField === null) return null;
+  const leaf = ctx.leaves.get(['payload', ...steps.slice(0, -1), type.currencyField].join('.'));
+  if (leaf === undefined) return null;
+  const { cells, order } = leaf;
+  const inCell = (at: number): readonly SolverLiteral[] => [
+    ...(at === 0 ? [] : [order[at]!]),
+    ...(at === cells.length - 1 ? [] : [notLiteral(order[at + 1]!)]),
+  ];
+  const possible = cells.filter((_, at) => solveFor(ctx, [...must, ...inCell(at)]) !== false);
+  const value = possible.length === 1 ? possible[0]!.value : null;
+  return typeof value === 'string' && isAlone(leaf, value) ? value : null;
+}
+
+/** Whether no condition takes another text for it. */
+function isAlone({ values, atoms }: Leaf, text: string): boolean {
+  if (values.length > 0)
+    return values.every((one) => one === text || atoms.some(({ truthAt }) => truthAt(one) !== truthAt(text)));
+  return atoms.some(
+    ({ understood }) => understood.kind === 'values' && understood.values.some((one) => one === text),
+  );
+}
+
+export function typeAt(shape: Shape, steps: readonly string[]): Type | null {
+  const [first, ...rest] = steps;
+  const type = shape.fields.find(({ name }) => name === first)?.type ?? null;
+  if (rest.length === 0 || type === null) return type;
+  return type.kind === 'record' ? typeAt(type.shape, rest) : null;
 }
 
 /** The first place for which it holds; it holds for all later ones. */

@@ -2,7 +2,6 @@
 // told as narrowly as the change allows.
 
 import type { Expression } from '../../language/model/expression.ts';
-import type { Shape, Type } from '../../language/model/type.ts';
 import { unknown, type Value } from '../../language/model/value.ts';
 import { showValue } from '../../language/spec/show.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
@@ -11,7 +10,7 @@ import { expressionText, negatedText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';
 import type { FindingTerm } from './finding.ts';
-import type { Hull } from './hulls.ts';
+import { type Hull, typeAt } from './hulls.ts';
 
 export function wordsOf(
   ctx: ProofContext,
@@ -31,7 +30,9 @@ export function wordsOf(
     narrowed.delete(subject);
     return hull === undefined ? rangeText(subject, tightest(own)) : hullText(ctx, hull, own[0]!.unit);
   });
-  const rest = [...narrowed.values()].map((hull) => hullText(ctx, hull, ''));
+  const rest = [...narrowed.values()].map((hull) =>
+    hullText(ctx, hull, hull.currency === null ? '' : ` ${hull.currency}`),
+  );
   return [...new Set([...ranges, ...rest, ...others])].toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -103,13 +104,6 @@ function hullText({ action }: ProofContext, { key, low, high }: Hull, unit: stri
     high === null ? null : `${high.isOpen ? '<' : '<='} ${show(high.at)}`,
   ];
   return `${key} ${ends.filter((end) => end !== null).join(' and ')}`;
-}
-
-function typeAt(shape: Shape, steps: readonly string[]): Type | null {
-  const [first, ...rest] = steps;
-  const type = shape.fields.find(({ name }) => name === first)?.type ?? null;
-  if (rest.length === 0 || type === null) return type;
-  return type.kind === 'record' ? typeAt(type.shape, rest) : null;
 }
 
 function termText(ctx: ProofContext, { expression, truths }: FindingTerm): string {

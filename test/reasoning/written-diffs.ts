@@ -1,0 +1,114 @@
+// Everyday edits of one set of policies: a limit, a field, a guard, a group, a currency, a quantifier.
+
+import type { KeptDiff } from './kept-diffs.ts';
+
+const declared = (changed: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(changed).reduce(
+    (text, [old, now]) => text.replace(old, now),
+    `
+approvers finance "Finance"
+approvers legal "Legal"
+action pay.send { amount: money(currency) 0.01.., currency: "USD" | "EUR", to: string, note?: string }
+action doc.share { people: [string], folder: string, public: boolean, links: [{ host: string, tags: [string] }] }
+list partners = ["acme", "initech"]
+`,
+  );
+
+const small = 'policy p on pay.send { allow small when payload.amount <= 1_000 USD }';
+const team = (guard: string): string =>
+  `${declared()} policy q on doc.share { allow team when payload.folder == "team" ${guard} }`;
+const asking = (limit: string, group = 'finance'): string =>
+  `${declared()} policy p on pay.send {
+    allow small when payload.amount <= ${limit} USD
+    allow any after approval by ${group} when payload.amount <= 5_000 USD
+  }`;
+const shared = (condition: string): string =>
+  `${declared()} policy q on doc.share { allow all when ${condition} }`;
+const tagged = (quantifier: string): string =>
+  shared(`some l in payload.links (l.host == "intra" and ${quantifier} t in l.tags (t == "ok"))`);
+const partners = `policy p on pay.send { allow partner when payload.to in partners  allow any after approval by finance }`;
+
+const everyTag = 'some l in payload.links ((l.host == "intra") and every t in l.tags (t == "ok"))';
+const someTag = 'some l in payload.links ((l.host == "intra") and some t in l.tags (t == "ok"))';
+const noneOf = (text: string): string => text.replace('some', 'no');
+
+export const writtenDiffs: readonly KeptDiff[] = [
+  {
+    name: 'a limit is lowered',
+    before: asking('1_000'),
+    after: asking('800'),
+    findings: ['5 ALLOW ESCALATE: payload.amount > 800 USD and <= 1000 USD'],
+  },
+  {
+    name: 'an optional field has another name',
+    before: `${declared()} ${small}`,
+    after: `${declared({ 'note?': 'memo?' })} ${small}`,
+    findings: [
+      '4 DENY ALLOW: payload.memo is there and payload.amount <= 1000 USD',
+      '5 ALLOW DENY: payload.note is there and payload.amount <= 1000 USD',
+    ],
+  },
+  {
+    name: 'a policy stands before its action',
+    before: `${declared()} ${small}`,
+    after: `${small} ${declared()}`,
+    findings: [],
+  },
+  {
+    name: 'a guard is gone',
+    before: team('deny outside when payload.public'),
+    after: team(''),
+    findings: ['1 DENY ALLOW: payload.public'],
+  },
+  {
+    name: 'a list has one entry more',
+    before: `${declared()} ${partners}`,
+    after: `${declared({ '"initech"': '"initech", "globex"' })} ${partners}`,
+    findings: ['1 ESCALATE ALLOW: payload.to in partners (new: "globex")'],
+  },
+  {
+    name: 'another group is asked',
+    before: asking('100'),
+    after: asking('100', 'legal'),
+    findings: ['3 ESCALATE ESCALATE: payload.amount > 100 USD and <= 5000 USD'],
+  },
+  {
+    name: 'a guarantee is dropped',
+    before: `${declared()} ${small} guarantee cap on pay.send { never allow when payload.amount > 1_000 USD }`,
+    after: `${declared()} ${small}`,
+    findings: [],
+  },
+  {
+    name: 'a limit is in another currency',
+    before: `${declared()} ${small}`,
+    after: `${declared()} ${small.replace('USD', 'EUR')}`,
+    findings: [
+      '1 DENY ALLOW: payload.amount <= 1000 EUR',
+      '5 ALLOW DENY: payload.amount <= 1000 USD and payload.amount <= 1000 EUR is unknown',
+    ],
+  },
+  {
+    name: 'a guard says unless for when',
+    before: team('deny odd when payload.public'),
+    after: team('deny odd unless payload.public'),
+    findings: ['1 DENY ALLOW: payload.public', '5 ALLOW DENY: not payload.public'],
+  },
+  {
+    name: 'every becomes some',
+    before: shared('every p in payload.people (p in partners)'),
+    after: shared('some p in payload.people (p in partners)'),
+    findings: [
+      '1 DENY ALLOW: not (every p in payload.people (p in partners)) and some p in payload.people (p in partners)',
+      '5 ALLOW DENY: every p in payload.people (p in partners) and no p in payload.people (p in partners)',
+    ],
+  },
+  {
+    name: 'every becomes some inside of an element',
+    before: tagged('every'),
+    after: tagged('some'),
+    findings: [
+      `1 DENY ALLOW: ${noneOf(everyTag)}, or that is unknown and ${someTag}`,
+      `5 ALLOW DENY: ${everyTag} and ${noneOf(someTag)}, or that is unknown`,
+    ],
+  },
+];
