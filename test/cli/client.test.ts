@@ -5,11 +5,24 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { firstAdmin, personWith, send, tokenClient } from '../http/person-client.ts';
-import { authorize, type Service, startService } from '../http/service.ts';
-import { type Ran, writ } from './writ.ts';
+import { authorize, type Service, shareService, startService } from '../http/service.ts';
+import { shareWarmWrit } from './warm.ts';
+import { writ as ownProcess, type Ran } from './writ.ts';
 
-async function startWithAdmin() {
-  const service = await startService();
+const writ = shareWarmWrit();
+
+const shared = shareService();
+let inShared: ReturnType<typeof withAdmin> | null = null;
+
+/** The service of the file, for tests that do not mind what others leave behind. */
+const sharedWithAdmin = () => {
+  inShared ??= withAdmin(shared());
+  return inShared;
+};
+
+const startWithAdmin = async () => await withAdmin(await startService());
+
+async function withAdmin(service: Service) {
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
   return { service, admin, ann, run: runner(service, tokenOf(ann.headers)) };
@@ -25,7 +38,7 @@ function runner({ url }: Pick<Service, 'url'>, token: string): (...args: string[
 
 describe('writ switch', () => {
   test('stops what it covers, shows it, and lets it go on', async () => {
-    const { service, run } = await startWithAdmin();
+    const { service, run } = await sharedWithAdmin();
     const on = await run('switch', 'on', 'area:demo', '--reason', 'an incident');
     expect([on.code, on.stdout]).toEqual([0, expect.stringContaining('area:demo is stopped')]);
     const list = JSON.parse((await run('switch', 'list', '--json')).stdout);
@@ -42,7 +55,7 @@ describe('writ switch', () => {
 
 describe('writ point', () => {
   test('registers, assigns, rotates, disables and revokes', async () => {
-    const { service, run } = await startWithAdmin();
+    const { service, run } = await sharedWithAdmin();
     const point = (...args: string[]) => run('point', ...args);
     expect((await point('list')).stdout).toContain('no enforcement points yet');
     const added = await point('add', 'files proxy', '--agent', 'buyer');
@@ -71,7 +84,7 @@ describe('writ point', () => {
 
 describe('a scope', () => {
   test('that is none is refused with the scopes there are, and the nearest', async () => {
-    const { service, run } = await startWithAdmin();
+    const { service, run } = await sharedWithAdmin();
     const wrong = [
       ['everything', 'all'],
       ['al', 'all'],
@@ -91,13 +104,14 @@ describe('a scope', () => {
   });
 
   test('names an agent by name or id, and one that is not there is an error', async () => {
-    const { service, run } = await startWithAdmin();
+    const { service, run } = await sharedWithAdmin();
     const [buyer] = JSON.parse((await run('agent', 'list', '--url', service.url, '--json')).stdout);
     const made = JSON.parse(
       (await run('switch', 'on', 'agent:BUYER', '--reason', 'an incident', '--json')).stdout,
     );
     expect(made).toMatchObject({ scope: `agent:${buyer.id}` });
     expect((await authorize(service)).status).toBe(403);
+    expect((await run('switch', 'off', made.id, '--reason', 'checked')).code).toBe(0);
     const none = await run('switch', 'on', 'agent:nobody', '--reason', 'x');
     expect([none.code, none.stderr]).toEqual([1, 'error: you can see no agent `nobody`\n']);
   });
@@ -105,7 +119,7 @@ describe('a scope', () => {
 
 describe('writ agent', () => {
   test('does over HTTP what it does on the data directory, in the name of a person', async () => {
-    const { service, admin, run } = await startWithAdmin();
+    const { service, admin, run } = await sharedWithAdmin();
     const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
     const owner = 'ann@example.com';
     const added = await agent('add', 'seller', '--tier', 'high', '--owner', owner, '--tag', 'x', '--json');
@@ -153,7 +167,7 @@ describe('writ agent', () => {
   });
 
   test('says over HTTP what is wrong', async () => {
-    const { service, run } = await startWithAdmin();
+    const { service, run } = await sharedWithAdmin();
     const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
     const wrong = [
       [['show', 'nobody'], 'error: you can see no agent `nobody`\n'],
@@ -180,7 +194,7 @@ describe('writ agent', () => {
 
 describe('writ people', () => {
   test('invites, changes, disables and lists', async () => {
-    const { run } = await startWithAdmin();
+    const { run } = await sharedWithAdmin();
     const invited = await run('people', 'invite', 'ben@example.com', '--name', 'Ben', '--role', 'auditor');
     expect([invited.code, invited.stdout]).toEqual([
       0,
@@ -290,7 +304,7 @@ describe('writ people', () => {
 
 describe('a client', () => {
   test('says what to do where it is not let in', async () => {
-    const { service, admin, run } = await startWithAdmin();
+    const { service, admin, run } = await sharedWithAdmin();
     const wrong = await runner(service, `writp_${'0'.repeat(46)}`)('people', 'list');
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
@@ -318,9 +332,11 @@ describe('a client', () => {
   });
 
   test('never shows its token', async () => {
-    const { service } = await startWithAdmin();
+    const { service } = await sharedWithAdmin();
     const token = `writp_${'S'.repeat(46)}`;
-    const ran = await runner(service, token)('people', 'list', '--json');
+    const env = { WRIT_URL: service.url, WRIT_TOKEN: token };
+    const ran = await ownProcess(['people', 'list', '--json'], { env });
+    expect([ran.code, ran.stdout + ran.stderr]).toEqual([1, expect.stringContaining('not_signed_in')]);
     expect(ran.stdout + ran.stderr).not.toContain(token);
   });
 });

@@ -160,8 +160,20 @@ function send(open: OpenConversation, request: RpcRequest, grant: Allowed | null
 function passNotification(open: OpenConversation, message: RpcNotification): void {
   const { method, params } = message;
   const abandoned = method === 'notifications/cancelled' ? member(params, 'requestId') : undefined;
-  if (open.held.has(abandoned as Id)) stopWaiting(open, abandoned as Id);
-  else if (isForwarded(method) || open.gate.settings.pass.has(method)) sendSilently(open, message);
+  if (open.held.has(abandoned as Id)) {
+    stopWaiting(open, abandoned as Id);
+    return;
+  }
+  forgetSent(open, abandoned as Id);
+  if (isForwarded(method) || open.gate.settings.pass.has(method)) sendSilently(open, message);
+}
+
+/** Nobody waits for its answer any more, which may never come. */
+function forgetSent(open: OpenConversation, id: Id): void {
+  const sent = open.inFlight.get(id);
+  if (sent === undefined) return;
+  open.inFlight.delete(id);
+  report(open, sent.grant);
 }
 
 /** Who has left is told of nothing. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';
+import { brokenService } from '../../adapters/faults.ts';
 import { firstAdmin, personWith } from '../../http/person-client.ts';
 import { shareService } from '../../http/service.ts';
 import { give, look, usePolicies } from '../../http/written-policies.ts';
@@ -13,8 +14,8 @@ import { countingServer, type Got, initialize, modern, openWire, proxySettings, 
 
 const policies = `
 approvers finance "Finance"
-action files.pay, files.die { n: number }
-policy p on files.pay, files.die {
+action files.pay, files.die, files.mute { n: number }
+policy p on files.* {
   allow all
   escalate large to finance within 1h when payload.n > 100
 }
@@ -26,7 +27,7 @@ let ready: Promise<void> | null = null;
 async function open(url = service().url) {
   ready ??= usePolicies(service(), policies);
   await ready;
-  const server = countingServer(tool('pay'), tool('die'));
+  const server = countingServer(tool('pay'), tool('die'), tool('mute'));
   const wire = () => openWire(proxySettings({ url }, server), service().apiKey);
   return { server, wire };
 }
@@ -69,22 +70,58 @@ test('whoever leaves while the service is slow has carried out nothing, whatever
   expect(client.got.some(({ id }: Got) => id === 70)).toBe(false);
 });
 
-test('of a server that dies while a call runs the record says that its grant was used', async () => {
-  const { server, wire } = await open();
+test('of a service that never answers nothing is granted, and the client hears so when its time is over', async () => {
+  const { url } = await brokenService(() => undefined);
+  const { server, wire } = await open(url);
   const client = wire();
   await initialize(client);
-  expect((await client.ask('tools/call', call('die', 1))).error.message).toMatch(/not known/);
-  expect(server.calls()).toHaveLength(1);
-  const { found } = await service().store.requests.list({
-    ...everything,
-    nowMs: Date.now(),
-    actionKey: 'files.die',
-    countMax: 1,
-    after: null,
-  });
-  const id = found[0]?.row.id ?? '';
-  await vi.waitFor(async () => expect((await look(service(), id)).body.status).toBe('consumed'));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ends = Promise.race([
+    client.ask('tools/call', call('pay', 1)),
+    passTime(60).then(() => ({ error: { message: 'nothing in ten minutes' } })),
+  ]);
+  expect((await ends).error).toMatchObject({ code: -32603 });
+  expect(server.calls()).toEqual([]);
 });
+
+/** Ten seconds at a time; what is on its way meanwhile arrives. */
+async function passTime(steps: number): Promise<void> {
+  for (let step = 0; step < steps; step += 1) {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await vi.advanceTimersByTimeAsync(10_000);
+  }
+}
+
+test.each([
+  ['dies', 'die', -32603],
+  ['never answers', 'mute', null],
+])(
+  'of a server that %s while a call runs the record says that its grant was used',
+  async (_what, name, code) => {
+    const { server, wire } = await open();
+    const client = wire();
+    await initialize(client);
+    const asked = client.ask('tools/call', call(name, 1), 90);
+    if (code === null) {
+      await vi.waitFor(() => expect(server.calls()).toHaveLength(1));
+      client.notify('notifications/cancelled', { requestId: 90 });
+      await vi.waitFor(() =>
+        expect(server.log().at(-1)).toMatchObject({ method: 'notifications/cancelled' }),
+      );
+    } else expect((await asked).error).toMatchObject({ code, message: expect.stringMatching(/not known/) });
+    expect(server.calls()).toHaveLength(1);
+    const { found } = await service().store.requests.list({
+      ...everything,
+      nowMs: Date.now(),
+      actionKey: `files.${name}`,
+      countMax: 1,
+      after: null,
+    });
+    const id = found[0]?.row.id ?? '';
+    await vi.waitFor(async () => expect((await look(service(), id)).body.status).toBe('consumed'));
+  },
+);
 
 test('a client that is asked back goes on with a proxy that began anew by calling again, once', async () => {
   const { server, wire } = await open();
