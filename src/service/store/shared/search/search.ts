@@ -48,7 +48,7 @@ export function createRequestSearch(index: SearchIndex): RequestSearch {
       const isIndexed = asksIndex(filter);
       if (isIndexed) await catchUp(index, catchUpMaxMs);
       const isAllIn = !isIndexed || (await index.unsearched()) === 0;
-      if (isAllIn && isOfIndex(filter)) return { count: await index.count(termsOf(filter)), isWhole: true };
+      if (isAllIn && isOfIndex(filter)) return await index.count(termsOf(filter), giveUpAt);
       const counted = await countFits(index, filter, giveUpAt);
       return { ...counted, isWhole: counted.isWhole && isAllIn };
     },
