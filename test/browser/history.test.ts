@@ -88,3 +88,32 @@ test('where one set is known there is nothing to compare yet', async () => {
   await page.getByText('There is one set so far').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 });
+
+test('an admin rolls back from the history with a reason; who may not sees no way to', async () => {
+  const shared = await world();
+  const { page } = await open(shared, { email: 'ann@example.com' });
+  await page.goto('/policies');
+  const history = page.getByRole('region', { name: 'History', exact: true });
+  const now = shared.policies.current().digest;
+  await history
+    .getByRole('listitem')
+    .nth(1)
+    .getByRole('button', { name: /^Roll back to this/ })
+    .click();
+  const dialog = page.getByRole('dialog');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByLabel('Reason').fill('too much passed');
+  await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(shared.policies.current().digest).not.toBe(now);
+  await history.getByRole('listitem').nth(3).waitFor();
+  const link = history
+    .getByRole('listitem')
+    .nth(1)
+    .getByRole('link', { name: /^Its decisions/ });
+  expect(await link.getAttribute('href')).toMatch(/^\/requests\?from=.*&to=/);
+  const other = await open(shared, { email: 'ben@example.com' });
+  await other.page.goto('/policies');
+  await other.page.getByText('The first that is known.').waitFor();
+  expect(await other.page.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
+});

@@ -249,6 +249,12 @@ test('a logged request is tried on the facts of its record, hostile as it may be
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.getByRole('button', { name: 'Logged request' }).click();
+  const search = page.getByLabel('Search logged requests');
+  await search.fill('nowhere');
+  await page.getByText('No requests match').waitFor();
+  await search.fill('create');
+  await page.getByText('Latest requests that match').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('region', { name: 'Latest requests' }).getByRole('button').first().click();
   await expect.poll(() => page.url()).toContain(`request=${id}`);
   expect(await page.title()).toBe('Playground · Writ');

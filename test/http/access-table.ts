@@ -34,6 +34,7 @@ policies.view        + + + + +
 policies.try         + + + + +
 policies.replay      + + . . +
 policies.reload      + + . . .
+policies.roll-back   + . . . .
 audit.view           + . . . +
 switches.view        + + + + +
 switches.use         + + . . .
@@ -128,6 +129,7 @@ policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/f
 policies.try         POST /v1/policies/try, POST /v1/policies/compare, GET /v1/policies/compare
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
+policies.roll-back   POST /v1/policies/roll-back
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 switches.view        GET /v1/switches
 switches.use         POST /v1/switches, POST /v1/switches/{id}/off

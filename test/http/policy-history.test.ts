@@ -1,13 +1,16 @@
 // The history of policies over HTTP: every set that becomes active is in it once, with its texts while they are kept, and two
 // of them compare as files do that are laid over one of them.
 
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPolicyHistory, type PolicyHistoryOptions } from '../../src/service/policies/policy-history.ts';
+import { rollBackFiles } from '../../src/service/policies/roll-back.ts';
 import type { SetTexts } from '../../src/service/policies/texts.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { temporaryFolder } from '../store/rows.ts';
-import { type Client, firstAdmin, personWith } from './person-client.ts';
-import { shareService } from './service.ts';
+import { type Client, firstAdmin, personWith, tokenClient } from './person-client.ts';
+import { shareService, startService } from './service.ts';
 import { codeOf, usePolicies } from './written-policies.ts';
 
 const policies = (limit: number): string => `# How much is small.
@@ -177,4 +180,80 @@ test('the texts of a digest are the latest; a store that fails keeps nobody, and
   const failing = await keep({ documents: broken });
   await failing.note('# one');
   expect(failing.failures).toEqual([new Error('no disk')]);
+});
+
+test('an earlier set is written back by an admin, with the reason on record, and the one that went stays known', async () => {
+  const service = await startService();
+  const first = await firstAdmin(service);
+  const admin = await tokenClient(service, first);
+  const ben = await personWith(service, first, { email: 'ben@example.com', roles: ['operator'] });
+  const send = (client: Client, body: object) =>
+    client.send('/v1/policies/roll-back', { method: 'POST', body });
+  const settled = async () => {
+    for (;;) {
+      const { items } = (await ben.send('/v1/policies/history')).body;
+      if (items[0]?.digest === service.policies.current().digest) return items;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  await usePolicies(service, policies(100));
+  await settled();
+  const old = service.policies.current().digest;
+  await usePolicies(service, policies(5_000));
+  const more = join(dirname(service.policyFile), 'more.policy');
+  writeFileSync(more, 'policy q on pay.make { deny odd when payload.amount == 13 }\n');
+  await service.policies.reload();
+  await settled();
+  const now = service.policies.current().digest;
+  const asked = { digest: old, seen: now, reason: 'it let too much through' };
+  expect(codeOf(await send(ben, asked))).toEqual([403, 'not_allowed']);
+  expect(codeOf(await send(admin, { ...asked, seen: old }))).toEqual([409, 'conflict']);
+  expect(codeOf(await send(admin, { ...asked, digest: 'sha256:0' }))).toEqual([404, 'not_found']);
+  // What no set holds is not written over.
+  writeFileSync(more, 'policy broken {');
+  const stale = await send(admin, asked);
+  expect([codeOf(stale), stale.body.detail]).toEqual([
+    [409, 'conflict'],
+    expect.stringContaining('would be lost'),
+  ]);
+  expect(readFileSync(more, 'utf8')).toBe('policy broken {');
+  writeFileSync(more, 'policy q on pay.make { deny odd when payload.amount == 13 }\n');
+  await service.policies.reload();
+  symlinkSync(`${service.policyFile}.elsewhere`, `${more}.link`);
+  const { status, body } = await send(admin, asked);
+  expect([status, body.digest, body.status]).toEqual([200, old, 'current']);
+  expect(readFileSync(service.policyFile, 'utf8')).toBe(policies(100));
+  expect(readdirSync(dirname(service.policyFile)).sort()).toEqual(['demo.policy', 'more.policy.link']);
+  const items = await settled();
+  expect(items.slice(0, 2)).toMatchObject([{ digest: old }, { digest: now, has_texts: true }]);
+  const [change] = await service.store.chain.changes({ beforeSequence: null, countMax: 1 });
+  expect(change).toMatchObject({ what: 'policies-rolled-back', subject: old });
+  expect(JSON.parse(change?.afterJson ?? '')).toEqual({
+    digest: old,
+    reason: 'it let too much through',
+    files: ['demo.policy', 'more.policy'],
+  });
+  // And forward again, which brings back the file that went.
+  expect((await send(admin, { digest: now, seen: old, reason: 'it was right' })).body.digest).toBe(now);
+  expect(readFileSync(more, 'utf8')).toContain('payload.amount == 13');
+});
+
+test('a place that is reached by a link, or that nobody may write, is left as it is', async () => {
+  const folder = temporaryFolder();
+  const texts = (text: string) => textsOf(text);
+  writeFileSync(join(folder, 'real.policy'), '# one');
+  symlinkSync(join(folder, 'real.policy'), join(folder, 'a.policy'));
+  const change = { directory: folder, present: texts('# one'), wanted: texts('# two') };
+  await expect(rollBackFiles(change)).rejects.toThrow('reached by a link');
+  expect(readFileSync(join(folder, 'real.policy'), 'utf8')).toBe('# one');
+  rmSync(join(folder, 'a.policy'));
+  writeFileSync(join(folder, 'a.policy'), '# other');
+  await expect(rollBackFiles(change)).rejects.toThrow('has changed since it was read');
+  await expect(rollBackFiles({ ...change, directory: join(folder, 'nowhere') })).rejects.toThrow(
+    'is not there',
+  );
+  writeFileSync(join(folder, 'a.policy'), '# one');
+  expect(await rollBackFiles(change)).toEqual(['a.policy']);
+  expect(readFileSync(join(folder, 'a.policy'), 'utf8')).toBe('# two');
+  expect(readdirSync(folder).sort()).toEqual(['a.policy', 'real.policy']);
 });

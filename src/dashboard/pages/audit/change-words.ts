@@ -9,6 +9,7 @@ export const kindsOfChange = [
   ['key-rotated', 'Key rotated'],
   ['signing-changed', 'Signatures changed'],
   ['stepped-up', 'Stepped up'],
+  ['policies-rolled-back', 'Policies rolled back'],
   ['switch-turned-on', 'Kill switch turned on'],
   ['switch-turned-off', 'Kill switch turned off'],
   ['person-invited', 'Person invited'],

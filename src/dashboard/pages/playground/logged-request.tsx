@@ -1,6 +1,6 @@
 // A request of the log in the playground: what was asked, on the facts of its record, and a copy of it to change.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
@@ -73,7 +73,10 @@ function copyText(request: Reply<'getRequest'>): string {
 
 export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void }) {
   const mayList = useGrant('requests.view') !== 'no';
-  const { data, problem } = useResource('listRequests', mayList ? { query: { limit: '10' } } : null);
+  const [text, setText] = useState('');
+  const wanted = useRested(text.trim());
+  const query = { limit: '10', ...(/[\p{L}\p{N}]/u.test(wanted) ? { text: wanted } : {}) };
+  const { data, problem } = useResource('listRequests', mayList ? { query } : null);
   const [id, setId] = useState('');
   const take = (chosen: string): void => {
     onClose();
@@ -102,11 +105,23 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
           </Button>
         </div>
       </form>
+      {mayList && (
+        <Field label="Search logged requests">
+          <input
+            type="search"
+            value={text}
+            maxLength={200}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </Field>
+      )}
       <ProblemNote problem={problem} />
-      {data !== null && data.items.length === 0 && <Empty icon="list" title="No requests yet" />}
+      {data !== null && data.items.length === 0 && (
+        <Empty icon="list" title={wanted === '' ? 'No requests yet' : 'No requests match'} />
+      )}
       {data !== null && data.items.length > 0 && (
         <section aria-label="Latest requests">
-          <h3>Latest requests</h3>
+          <h3>{wanted === '' ? 'Latest requests' : 'Latest requests that match'}</h3>
           <ul class="playground-last">
             {data.items.map((item) => (
               <li key={item.request_id}>
@@ -127,4 +142,16 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
       )}
     </Dialog>
   );
+}
+
+/** What is typed is asked for once it rests. */
+const typingPauseMs = 350;
+
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
 }

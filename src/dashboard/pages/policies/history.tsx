@@ -15,6 +15,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
+import { RollBack } from './roll-back.tsx';
 
 /** More are behind a button. */
 const shownAtFirst = 10;
@@ -35,6 +36,8 @@ export function History() {
             key={`${one.activated_at} ${one.digest}`}
             activation={one}
             before={items[index + 1] ?? null}
+            after={items[index - 1] ?? null}
+            inForce={items[0]?.digest ?? ''}
           />
         ))}
       </ol>
@@ -51,9 +54,12 @@ interface EntryProps {
   readonly activation: Activation;
   /** The set that it took over from; null for the first. */
   readonly before: Activation | null;
+  /** The one that took over from it; null for the one in force. */
+  readonly after: Activation | null;
+  readonly inForce: string;
 }
 
-function Entry({ activation, before }: EntryProps) {
+function Entry({ activation, before, after, inForce }: EntryProps) {
   const { activated_at: at, digest, commit } = activation;
   const isKept = activation.has_texts && before?.has_texts === true;
   return (
@@ -66,6 +72,11 @@ function Entry({ activation, before }: EntryProps) {
           </>
         )}
       </p>
+      <p>
+        <a href={decisionsHref(at, after?.activated_at ?? null)}>
+          Its decisions<span class="visually-hidden"> since {at}</span>
+        </a>
+      </p>
       {before === null ? (
         <p class="policies-never">The first that is known.</p>
       ) : isKept ? (
@@ -73,8 +84,14 @@ function Entry({ activation, before }: EntryProps) {
       ) : (
         <p class="policies-never">The texts are not kept any more, so nobody can tell what changed.</p>
       )}
+      {digest !== inForce && activation.has_texts && <RollBack activation={activation} inForce={inForce} />}
     </li>
   );
+}
+
+/** While it was in force. */
+function decisionsHref(from: string, to: string | null): string {
+  return `/requests?${new URLSearchParams({ from, ...(to === null ? {} : { to }) })}`;
 }
 
 function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string }) {

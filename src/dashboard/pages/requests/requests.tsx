@@ -47,7 +47,7 @@ export default function RequestsPage() {
     <PageFrame title="Requests" actions={<Exports filters={filters} />}>
       <FilterBar filters={filters} search={search} />
       <div class="requests-above">
-        <Count filters={filters} />
+        <Count filters={filters} isReady={!list.isLoading} />
         <ColumnChoice hidden={hidden} onChange={setHidden} />
       </div>
       <ProblemNote problem={list.problem} onRetry={list.reload} />
@@ -80,9 +80,9 @@ function Exports({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** As many as can be counted in a moment. */
-function Count({ filters }: { readonly filters: Filters }) {
-  const { data } = useResource('countRequests', { query: filterQuery(filters) });
+/** As many as can be counted in a moment, once the rows are there. */
+function Count({ filters, isReady }: { readonly filters: Filters; readonly isReady: boolean }) {
+  const { data } = useResource('countRequests', isReady ? { query: filterQuery(filters) } : null);
   return (
     <p role="status" class="requests-count">
       {data !== null && countText(data)}

@@ -28,6 +28,7 @@ import { policyRoutes } from './policies/policies.ts';
 import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
 import { replayRoutes } from './policies/replay.ts';
+import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts.ts';
 import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
@@ -59,6 +60,7 @@ export const managementRoutes = [
   ...playgroundRoutes,
   ...replayRoutes,
   ...policyHistoryRoutes,
+  ...rollBackRoutes,
   ...explainRoutes,
   ...policyHitRoutes,
   ...overviewRoutes,

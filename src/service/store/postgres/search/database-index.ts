@@ -126,7 +126,8 @@ export function openDatabaseIndex(url: string): SearchIndex {
           ? 'SELECT count(*) AS count FROM requests'
           : 'SELECT count(*) AS count FROM request_words WHERE words @@ $1::tsquery';
       const values = terms.length === 0 ? [] : [wantedOf(terms)];
-      return (await rows<{ readonly count: number }>(text, values))[0]?.count ?? 0;
+      const [counted] = await rows<{ readonly count: number }>(text, values);
+      return { count: counted?.count ?? 0, isWhole: true };
     },
     look: (sequences, asked) => look(rows, sequences, asked),
     walk: (stretch, filter) => walk(rows, stretch, filter),

@@ -1,6 +1,7 @@
 // What a kind of store brings to a search: an index of the words of its requests, which is filled behind the records, and the
 // columns of the requests that it finds.
 
+import type { RequestCount } from '../../contract/search.ts';
 import type { SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPlace } from '../../contract/store.ts';
 
@@ -35,8 +36,8 @@ export interface SearchIndex {
   unsearched(): Promise<number>;
   /** Requests that hold all the words, in whatever order, the latest first. */
   holding(terms: readonly IndexTerm[], stretch: NumberStretch): Promise<readonly number[]>;
-  /** How many hold all the words; of no words, how many are stored. */
-  count(terms: readonly IndexTerm[]): Promise<number>;
+  /** How many hold all the words, as far as was counted in time; of no words, how many are stored. */
+  count(terms: readonly IndexTerm[], giveUpAt: number): Promise<RequestCount>;
   /** The requests with these numbers, in this order; those that are not there are left out. */
   look(sequences: readonly number[], asked: Asked): Promise<readonly LookedAt[]>;
   /** All requests that a list looks through. */

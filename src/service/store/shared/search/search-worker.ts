@@ -30,8 +30,8 @@ export type FromSearcher =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: SearchAnswer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: SearchFailure };
 
-/** Of the thread's time, one part in so many is spent on filling the index while nobody searches. */
-const restPerWork = 7;
+/** Of the thread's time, at most one part in twenty is spent on filling the index while nobody searches. */
+const restPerWork = 19;
 const takenAtOnce = 250;
 const lookAgainMs = 1_000;
 
@@ -43,20 +43,20 @@ export interface SearcherOptions {
 }
 
 export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
-  const search = createRequestSearch(index);
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
-  // One at a time: an index has one connection.
+  // What changes the index goes one after the other; who counts lets others search meanwhile.
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
   };
+  const takeIn: SearchIndex['takeIn'] = (which, countMax) => inTurn(() => index.takeIn(which, countMax));
+  const search = createRequestSearch({ ...index, takeIn });
   const answer = async (id: number, question: SearchQuestion): Promise<void> => {
     try {
-      const answer: SearchAnswer = await inTurn(async () =>
-        question.kind === 'page' ? await search.page(question.page) : await search.count(question.filter),
-      );
+      const answer: SearchAnswer =
+        question.kind === 'page' ? await search.page(question.page) : await search.count(question.filter);
       port.postMessage({ kind: 'answer', id, answer } satisfies FromSearcher);
     } catch (error) {
       port.postMessage({ kind: 'failure', id, failure: failureOf(error) } satisfies FromSearcher);
@@ -65,7 +65,7 @@ export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
   const follow = async (): Promise<void> => {
     while (!isClosed) {
       const begun = performance.now();
-      const isMore = await inTurn(() => takeSome(index)).catch(() => false);
+      const isMore = await takeSome(takeIn).catch(() => false);
       await sleep(isMore ? restPerWork * (performance.now() - begun) : lookAgainMs, undefined, {
         ref: false,
       });
@@ -80,6 +80,6 @@ export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
 }
 
 /** The newest first, since these are what people look for. */
-async function takeSome(index: SearchIndex): Promise<boolean> {
-  return (await index.takeIn('newer', takenAtOnce)) || (await index.takeIn('older', takenAtOnce));
+async function takeSome(takeIn: SearchIndex['takeIn']): Promise<boolean> {
+  return (await takeIn('newer', takenAtOnce)) || (await takeIn('older', takenAtOnce));
 }

@@ -2,6 +2,7 @@
 // what is wanted, is stored and is for who asks. INVARIANT: it looks at so many requests for a page and no more, and a count
 // ends in time.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestCount } from '../../contract/search.ts';
 import {
   holdsText,
@@ -30,6 +31,8 @@ const takenAtOnce = 250;
 const countMaxMs = 250;
 const firstStretch = 200;
 const stretchMax = 1_000;
+/** Of records that have to be read. */
+const readMax = 200;
 
 export interface RequestSearch {
   page(page: RequestPage): Promise<FoundPlaces>;
@@ -48,7 +51,7 @@ export function createRequestSearch(index: SearchIndex): RequestSearch {
       const isIndexed = asksIndex(filter);
       if (isIndexed) await catchUp(index, catchUpMaxMs);
       const isAllIn = !isIndexed || (await index.unsearched()) === 0;
-      if (isAllIn && isOfIndex(filter)) return { count: await index.count(termsOf(filter)), isWhole: true };
+      if (isAllIn && isOfIndex(filter)) return await index.count(termsOf(filter), giveUpAt);
       const counted = await countFits(index, filter, giveUpAt);
       return { ...counted, isWhole: counted.isWhole && isAllIn };
     },
@@ -98,11 +101,14 @@ async function* possible(
     after?.sequence ??
     (filter.untilMs === null ? Number.MAX_SAFE_INTEGER : await index.numberAfter(filter.untilMs));
   const stretchOf = (await isWalked(index, filter)) ? walkStretch : indexStretch;
-  for (let countMax = firstStretch; ; countMax = stretchMax) {
+  const laterStretch = filter.text === null || isOrderless(filter.text) ? stretchMax : readMax;
+  for (let countMax = firstStretch; ; countMax = laterStretch) {
     const found = await stretchOf(index, filter, { before, countMax });
     for (const one of found.looked) yield one;
     if (found.next === null) return;
     before = found.next;
+    // Another question that has come meanwhile is answered in between.
+    await nextTurn();
   }
 }
 

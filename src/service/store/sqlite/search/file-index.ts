@@ -1,6 +1,7 @@
 // The requests of a database into the index beside it, behind the writer: the newest first, and then those from before the index
 // was made, from newer to older. INVARIANT: an index that is not of these records is never searched.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter } from '../../contract/store.ts';
@@ -74,7 +75,17 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       return Math.max(0, mark.low - first + 1) + Math.max(0, last - mark.high);
     },
     holding: async (terms, stretch) => withFile((file) => file.holding(terms, stretch)),
-    count: async (terms) => (terms.length === 0 ? reads.count() : withFile((file) => file.count(terms))),
+    async count(terms, giveUpAt) {
+      if (terms.length === 0) return { count: reads.count(), isWhole: true };
+      let count = 0;
+      for (const more of withFile((file) => file.counts(terms))) {
+        count += more;
+        if (performance.now() > giveUpAt) return { count, isWhole: false };
+        // A search that comes meanwhile is answered between two parts.
+        await nextTurn();
+      }
+      return { count, isWhole: true };
+    },
     look: async (sequences, asked) => reads.look(sequences, asked),
     walk: async (stretch, filter) => reads.walk(stretch, filter),
     numberAfter: async (untilMs) => reads.numberAfter(untilMs),

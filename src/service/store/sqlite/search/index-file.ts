@@ -30,7 +30,8 @@ export interface IndexFile {
   /** Null where another process has changed the mark since it was `seen`; what `made` yields is put in otherwise. */
   put(seen: IndexMark | null, requests: readonly IndexedRequest[], mark: IndexMark): boolean;
   holding(terms: readonly IndexTerm[], stretch: NumberStretch): readonly number[];
-  count(terms: readonly IndexTerm[]): number;
+  /** How many hold all the words, a part at a time. */
+  counts(terms: readonly IndexTerm[]): Iterable<number>;
   /** The words of all requests with numbers below this one go. */
   forgetBefore(sequence: number): void;
   close(): void;
@@ -95,7 +96,7 @@ function createIndexFile(database: Database.Database): IndexFile {
   return {
     mark,
     put: (...args) => put.immediate(...args),
-    count: (terms) => parts.count(wantedOf(terms)),
+    counts: (terms) => parts.counts(wantedOf(terms)),
     holding(terms, { before, countMax }) {
       const wanted = wantedOf(terms);
       const found: number[] = [];
@@ -154,16 +155,12 @@ function prepareParts(database: Database.Database) {
       selectOf(part)
         .all(wanted, before, countMax)
         .map(({ rowid }) => rowid),
-    count: (wanted: string): number =>
-      all()
-        .map((part) =>
-          database
-            .prepare<[string], { count: number }>(
-              `SELECT count(*) AS count FROM words_${part} WHERE words_${part} MATCH ?`,
-            )
-            .get(wanted),
-        )
-        .reduce((sum, one) => sum + (one?.count ?? 0), 0),
+    *counts(wanted: string): Iterable<number> {
+      for (const part of all()) {
+        const text = `SELECT count(*) AS count FROM words_${part} WHERE words_${part} MATCH ?`;
+        yield database.prepare<[string], { count: number }>(text).get(wanted)?.count ?? 0;
+      }
+    },
     forgetBefore(sequence: number): void {
       for (const part of all()) {
         if ((part + 1) * numbersPerPart <= sequence) {

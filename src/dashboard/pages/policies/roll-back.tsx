@@ -1,0 +1,81 @@
+// Back to an earlier set: what that means, and why, before the files are written; where they come from Git, the command instead.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useGrant } from '../../api/session.tsx';
+import { type Activation, compareHref, shortDigest } from '../../parts/comparison/activations.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { CopyText } from '../../parts/text/copy.tsx';
+
+interface RollBackProps {
+  readonly activation: Activation;
+  /** The digest of the set in force. */
+  readonly inForce: string;
+}
+
+export function RollBack({ activation, inForce }: RollBackProps) {
+  const [isOpen, setOpen] = useState(false);
+  if (useGrant('policies.roll-back') !== 'yes') return null;
+  return (
+    <div>
+      <Button onClick={() => setOpen(true)}>
+        Roll back to this<span class="visually-hidden"> set of {activation.activated_at}</span>
+      </Button>
+      {isOpen && <RollBackDialog activation={activation} inForce={inForce} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+function RollBackDialog({ activation, inForce, onClose }: RollBackProps & { readonly onClose: () => void }) {
+  const { digest, commit } = activation;
+  const { isBusy, problem, run } = useSending();
+  const [reason, setReason] = useState('');
+  const send = (): Promise<void> =>
+    run(async () => {
+      await call('rollBackPolicies', { body: { digest, seen: inForce, reason: reason.trim() } });
+      tellDone(`${shortDigest(digest)} is in force again`);
+      onClose();
+    });
+  return (
+    <Dialog title={`Roll back to ${shortDigest(digest)}`} onClose={onClose}>
+      <p>
+        The files of this set are written into the policy directory in place of those in force, which stay in
+        the history. It is recorded with your name.{' '}
+        <a href={compareHref({ old: inForce, new: digest })}>What changes</a>
+      </p>
+      {commit !== null && (
+        <>
+          <p>Where the directory comes from Git, this command does the same there:</p>
+          <CopyText text={`git checkout ${commit} -- .`} label="the command" />
+        </>
+      )}
+      <ProblemNote problem={problem} />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <Field label="Reason">
+          <input
+            required
+            maxLength={500}
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button type="submit" look="danger" isBusy={isBusy}>
+            Roll back
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
