@@ -73,9 +73,9 @@ interface Place {
 
 function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonly PayloadIssue[] {
   if (json === null && slot.isNullable) return [];
-  const mistyped: readonly PayloadIssue[] = [{ pointer, message: payloadFaults.mistyped(slot) }];
+  const mistyped = (): readonly PayloadIssue[] => [{ pointer, message: payloadFaults.mistyped(slot) }];
   const { type } = slot;
-  const unless = (isOfType: boolean): readonly PayloadIssue[] => (isOfType ? [] : mistyped);
+  const unless = (isOfType: boolean): readonly PayloadIssue[] => (isOfType ? [] : mistyped());
   switch (type.kind) {
     case 'any':
       return [];
@@ -98,16 +98,16 @@ function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonl
     case 'ip':
       return unless(typeof json === 'string' && parseIp(json) !== null);
     case 'list': {
-      if (!Array.isArray(json) || !isInRange(type.length, fromNumber(json.length))) return mistyped;
+      if (!Array.isArray(json) || !isInRange(type.length, fromNumber(json.length))) return mistyped();
       return json.flatMap((element: Json, index) =>
         slotIssues(type.element, element, { pointer: `${pointer}/${index}`, record: null }),
       );
     }
     case 'record':
-      return isRecord(json) ? recordIssues(type.shape, json, pointer) : mistyped;
+      return isRecord(json) ? recordIssues(type.shape, json, pointer) : mistyped();
     // No payload field can be declared a duration.
     case 'duration':
-      return mistyped;
+      return mistyped();
   }
 }
 

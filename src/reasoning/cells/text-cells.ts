@@ -2,6 +2,7 @@
 // entries is a few cells, unless something else (a function of the leaf, a text that it is compared with) tells them apart.
 
 import type { SpecTruth } from '../../language/spec/truth.ts';
+import { memo } from '../../language/value/memo.ts';
 import { fold } from '../../language/value/text.ts';
 import type { Faults } from './faults.ts';
 import type { Leaf, LeafAtom } from './leaf.ts';
@@ -20,7 +21,7 @@ export function textCells(leaf: Leaf, after: number, faults: Faults): TextCells 
   const texts = [...all].filter((value) => typeof value === 'string').filter(leaf.fits);
   const kept = faults.has('texts-lack-a-constant') ? texts.slice(1) : texts.sort();
   const signatureOf = leaf.isEachApart ? (text: string) => text : signatures(leaf);
-  const placeOf = new Map<string, number>();
+  const placeOf = new Map<string | number, number>();
   const cells: string[] = [];
   const places = new Map<string, number>();
   for (const text of kept) {
@@ -34,28 +35,58 @@ export function textCells(leaf: Leaf, after: number, faults: Faults): TextCells 
 }
 
 /** Equal where every condition over the leaf says the same of both texts. */
-function signatures({ atoms }: Leaf): (text: string) => string {
-  const listed = new Map<string, string>();
-  const folded = new Map<string, string>();
+function signatures({ atoms }: Leaf): (text: string) => number {
+  const listed = marksOfTexts();
+  const folded = marksOfTexts();
   const asked: LeafAtom[] = [];
   for (const [at, atom] of atoms.entries()) {
     const { understood } = atom;
     if (understood.kind === 'presence') continue;
-    if (understood.kind === 'values') note(listed, understood.values as readonly string[], at);
+    if (understood.kind === 'values') listed.mark(understood.values as readonly string[], at);
     else if (understood.kind === 'loose' && understood.isFolded)
-      note(folded, new Set((understood.values as readonly string[]).map(fold)), at);
+      folded.mark(new Set((understood.values as readonly string[]).map(fold)), at);
     else asked.push(atom);
   }
+  const next = sequenceNumbers();
   return (text) => {
-    const answers = asked.map(({ truthAt }) => letterOf(truthAt(text))).join('');
-    return `${listed.get(text) ?? ''};${folded.size > 0 ? (folded.get(fold(text)) ?? '') : ''};${answers}`;
+    const named = next(listed.of(text), folded.isEmpty() ? 0 : folded.of(fold(text)));
+    return asked.reduce((before, { truthAt }) => next(before, truthNumber(truthAt(text))), named);
   };
 }
 
-function note(lists: Map<string, string>, texts: Iterable<string>, at: number): void {
-  for (const text of texts) lists.set(text, `${lists.get(text) ?? ''} ${at}`);
+interface TextMarks {
+  /** Each text once. */
+  readonly mark: (texts: Iterable<string>, by: number) => void;
+  /** Equal where the same have marked both texts; 0 where none has. */
+  readonly of: (text: string) => number;
+  readonly isEmpty: () => boolean;
 }
 
-function letterOf(truth: SpecTruth): string {
-  return truth === true ? 't' : truth === false ? 'f' : 'u';
+function marksOfTexts(): TextMarks {
+  const numbers = new Map<string, number>();
+  const next = sequenceNumbers();
+  return {
+    mark: (texts, by) => {
+      for (const text of texts) numbers.set(text, next(numbers.get(text) ?? 0, by));
+    },
+    of: (text) => numbers.get(text) ?? 0,
+    isEmpty: () => numbers.size === 0,
+  };
+}
+
+/** Equal for the same mark after the same number alone; never 0. */
+function sequenceNumbers(): (before: number, mark: number) => number {
+  const known = new Map<number, Map<number, number>>();
+  let count = 0;
+  return (before, mark) => {
+    const after = memo(known, before, () => new Map<number, number>());
+    return memo(after, mark, () => {
+      count += 1;
+      return count;
+    });
+  };
+}
+
+function truthNumber(truth: SpecTruth): number {
+  return truth === true ? 1 : truth === false ? 0 : 2;
 }

@@ -4,7 +4,7 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
-import { type ChangedDeclarations, changedDeclarations, isAlike, readsChanged } from './declarations.ts';
+import { type ChangedDeclarations, isAlike, readsChanged } from './declarations.ts';
 import type { BothSides, DiffSide } from './joint-set.ts';
 
 export interface DiffRemark {
@@ -19,9 +19,11 @@ export interface DiffRemark {
   readonly points: BothSides<number> | null;
 }
 
-export function remarksOf(before: PolicySet, after: PolicySet): readonly DiffRemark[] {
+export function remarksOf(
+  { before, after }: BothSides<PolicySet>,
+  changed: ChangedDeclarations,
+): readonly DiffRemark[] {
   const [old, now] = [rulesById(before), rulesById(after)];
-  const changed = changedDeclarations(before, after);
   const ids = [...new Set([...old.keys(), ...now.keys()])].toSorted();
   return ids.flatMap((id) => remarksOn({ before: old.get(id), after: now.get(id) }, changed));
 }

@@ -133,8 +133,9 @@ export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'poin
   readonly points: { readonly old: number; readonly new: number } | null;
 }
 
-function remarksBetween(sides: SetComparison['sides']): readonly ReportedRemark[] {
-  return remarksOf(sides.before.set, sides.after.set).map(({ span, side, points, ...remark }) => ({
+function remarksBetween({ sides, diff }: SetComparison): readonly ReportedRemark[] {
+  const sets = { before: sides.before.set, after: sides.after.set };
+  return remarksOf(sets, diff.changed).map(({ span, side, points, ...remark }) => ({
     ...remark,
     place: placeOf(sides[side], span),
     side: side === 'before' ? 'old' : 'new',
@@ -142,7 +143,8 @@ function remarksBetween(sides: SetComparison['sides']): readonly ReportedRemark[
   }));
 }
 
-export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffReport {
+export function reportOf(comparison: SetComparison): DiffReport {
+  const { sides, diff, guarantees, log } = comparison;
   const findings = diff.findings.map((finding, at) => ({
     ...reportedFinding(sides, finding),
     log: log?.findings[at] ?? null,
@@ -158,7 +160,7 @@ export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffR
     reworded: count('reworded'),
     undecided: findings.length - decided.length + diff.limits.length,
     findings,
-    remarks: remarksBetween(sides),
+    remarks: remarksBetween(comparison),
     limits: diff.limits,
     actions: diff.actions,
     meters: diff.meters,

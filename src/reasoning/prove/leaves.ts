@@ -152,11 +152,12 @@ function fitsPlace({ slot, shape, key }: Place): (value: Value) => boolean {
   if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
   if (type.kind !== 'text') return () => true;
   const fields: readonly Field[] = [{ ...slot, name: 'value', isOptional: false }];
+  const alone: Shape = { fields, isOpen: false };
   const name = key.split('.').at(-1);
   const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
   return (value) => {
     if (typeof value !== 'string') return true;
-    if (checkPayload({ fields, isOpen: false }, { value }).length > 0) return false;
+    if (checkPayload(alone, { value }).length > 0) return false;
     return isOfMoney !== true || isCurrency(value);
   };
 }

@@ -7,6 +7,7 @@ import type { Expression, FieldRead, Quantify } from '../../language/model/expre
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
+import { memo } from '../../language/value/memo.ts';
 import { isWhere } from '../cells/leaf.ts';
 import { constantOf } from '../cells/understand.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
@@ -290,14 +291,12 @@ interface Need {
 function need(ctx: ProofContext, part: Expression, around: Need): void {
   const sources =
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
-  const id = `${around.within} ${canonicalMeaning(part)}`;
   // What is added up needs no place for each addend: elements without one add to the rest.
   const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : around.more;
-  for (const key of sources.flatMap((source) => listKey(source) ?? []))
-    around.needs.set(
-      key,
-      (around.needs.get(key) ?? new Map<string, number>()).set(id, around.rounds * (1 + more)),
-    );
+  const keys = sources.flatMap((source) => listKey(source) ?? []);
+  const id = keys.length === 0 ? '' : `${around.within} ${canonicalMeaning(part)}`;
+  for (const key of keys)
+    memo(around.needs, key, () => new Map<string, number>()).set(id, around.rounds * (1 + more));
   if (part.kind === 'quantify') {
     const rounds = part.sources.reduce(
       (sum, source) => sum + (ctx.elementsOf.get(listKey(source) ?? '') ?? lengthOf(ctx, source)),
