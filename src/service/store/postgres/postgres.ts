@@ -13,6 +13,7 @@ import { createAsking } from './asking.ts';
 import { chainStore } from './chain.ts';
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
 import { documentStore } from './documents.ts';
+import { createKnotTimer } from './knots.ts';
 import { meterStore } from './meters.ts';
 import { isOwnNonce, replicaStore } from './replicas.ts';
 import { requestStore } from './requests.ts';
@@ -68,6 +69,7 @@ interface Opened {
 function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
   const asking = createAsking(queue);
+  const knots = createKnotTimer(pool, queue);
   const requests = requestStore(pool, queue, asking);
   return {
     agents: agentStore(pool, queue, uses.note),
@@ -90,7 +92,10 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     state: consistencyStore(pool),
     masterKey,
     records: { url },
-    serve: () => queue.claim(),
+    async serve() {
+      await queue.claim();
+      knots.start();
+    },
     replicas: replicaStore(pool, queue, asking),
     async settle(nonce) {
       await queue.settle();
@@ -106,6 +111,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     queueDepth: () => queue.depth(),
     async close() {
       await uses.flush();
+      await knots.close();
       await queue.close();
       await pool.close();
     },
