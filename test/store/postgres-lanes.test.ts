@@ -58,7 +58,7 @@ async function fill({ stores }: Lanes): Promise<void> {
   await other.agents.add(agent, keyRow(agent.id));
   for (let round = 0; round < 2; round += 1) {
     const waiting = pendingRow();
-    await Promise.all([one, two].flatMap((store) => [1, 2, 3].map(() => append(store))));
+    await Promise.all([one, two].map(append));
     await one.requests.append(waiting, limits);
     const state = { status: 'approved', decidedAtMs: startMs, expiresAtMs: startMs + 1_000 } as const;
     const event = { atMs: startMs, who: 'p', what: 'approved', state, detail: null } as const;
