@@ -27,7 +27,7 @@ export const pages: readonly Page[] = [
   },
   {
     pattern: '/approvals',
-    title: 'Approvals',
+    title: 'Inbox',
     access: 'requests.approve',
     menu: { icon: 'inbox', group: 'work' },
     load: () => import('./pages/approvals/approvals.tsx'),
@@ -56,6 +56,19 @@ export const pages: readonly Page[] = [
     title: 'Agent',
     access: 'agents.view',
     load: () => import('./pages/agents/agent.tsx'),
+  },
+  {
+    pattern: '/points',
+    title: 'Enforcement points',
+    access: 'points.view',
+    menu: { icon: 'point', group: 'set-up' },
+    load: () => import('./pages/points/points.tsx'),
+  },
+  {
+    pattern: '/points/:id',
+    title: 'Enforcement point',
+    access: 'points.view',
+    load: () => import('./pages/points/point.tsx'),
   },
   {
     pattern: '/policies',

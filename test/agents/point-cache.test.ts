@@ -12,6 +12,7 @@ import {
   type SentByPoint,
 } from '../../src/service/agents/points/point.ts';
 import { createPointCache, type PointCache } from '../../src/service/agents/points/point-cache.ts';
+import { createPointUses, lastUseOf } from '../../src/service/agents/points/point-uses.ts';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
@@ -137,3 +138,26 @@ test('law: with changes made here, cache and look-up agree at every step', async
     { numRuns: 12 },
   );
 }, 60_000);
+
+test('the use of a key is kept to the minute, changes nothing that a grant rests on, and goes with the key', async () => {
+  const { store, point, sent } = await start();
+  const used = await authenticatePoint(store, sent, startMs);
+  if (used.kind !== 'ok') throw new Error(used.kind);
+  const [keyId = ''] = (await changes.keysOf(store.documents, point.id)).map(({ id }) => id);
+  const uses = createPointUses(store.documents);
+  const minute = startMs - (startMs % 60_000);
+  expect(await lastUseOf(store.documents, keyId)).toBeNull();
+  for (const [noted, kept] of [
+    [startMs, minute],
+    [startMs + 120_000, minute + 120_000],
+    [startMs, minute + 120_000],
+  ] as const) {
+    uses.note(used.key, noted);
+    await uses.flush();
+    expect(await lastUseOf(store.documents, keyId)).toBe(kept);
+  }
+  expect(await authenticatePoint(store, sent, startMs)).toEqual(used);
+  for (const nowMs of [startMs, startMs + 1])
+    expect((await changes.rotatePointKey(by(store, nowMs), point.id, 0)).kind).toBe('made');
+  expect(await lastUseOf(store.documents, keyId)).toBeNull();
+});

@@ -40,9 +40,15 @@ test('an empty queue says what would stand there, and to whom nothing ever will'
 test('the queue is by deadline and is worked through by keys alone', async () => {
   const { ask } = await world();
   const { request_id: later } = await ask('pay.create', large);
-  const { request_id: sooner } = await ask('pay.both', { amount: 1 });
-  const { page } = await open(service(), { email: 'ben@example.com' });
+  const { page } = await open(service(), { email: 'ben@example.com', size: sizes.phone });
   await page.goto('/approvals');
+  await page.locator('.bar-inbox').getByText('1 waiting').waitFor();
+  expect(await page.title()).toBe('(1) Inbox · Writ');
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const { request_id: sooner } = await ask('pay.both', { amount: 1 });
+  await page.locator('.bar-inbox').getByText('2 waiting').waitFor();
+  await page.setViewportSize(sizes.laptop);
   const links = page.locator('a[data-row]');
   await eventually(() => links.count()).toBe(2);
   expect(await links.evaluateAll((all) => all.map((one) => one.getAttribute('data-row')))).toEqual([
@@ -55,6 +61,21 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
     .getByText(/^1 h 59 min left|^2 h left/)
     .waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await page.title()).toBe('(2) Inbox · Writ');
+  const menu = page.getByRole('navigation', { name: 'Pages' });
+  expect(await menu.getByRole('link', { name: /^Inbox/ }).textContent()).toBe('Inbox2 waiting');
+  await page.getByLabel('Order').selectOption({ label: 'Oldest' });
+  await eventually(() => links.first().getAttribute('data-row')).toBe(later);
+  await page.getByLabel('Search').fill('acme');
+  await page.getByText('1 found').waitFor();
+  expect(new URL(page.url()).search).toBe('?order=oldest&text=acme');
+  await page.getByLabel('Search').fill('no such word');
+  await page.getByText('Nothing that waits for you fits these filters').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Order').selectOption({ label: 'Nearest deadline' });
+  await eventually(() => links.first().getAttribute('data-row')).toBe(sooner);
+  await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('j');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('a');
@@ -83,6 +104,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.getByText('Nothing else waits for you.').waitFor();
   await page.keyboard.press('u');
   await page.getByText('Nothing waits for you').waitFor();
+  await eventually(() => page.title()).toBe('Inbox · Writ');
 });
 
 test('two people who decide at once see the word of each other, and what is decided cannot be decided', async () => {
@@ -190,7 +212,7 @@ test('what will be done stands there whole, beside what is usual, with what cann
   await done.getByText('9,021 more characters are not shown').waitFor();
   await done.getByRole('button', { name: 'Show all of it' }).click();
   expect(await done.textContent()).toContain('long '.repeat(2_000));
-  expect(await page.title()).toBe('Approval · Writ');
+  expect(await page.title()).toMatch(/^\(\d+\) Approval · Writ$/);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.setViewportSize(sizes.phone);
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -236,7 +258,7 @@ test('what asks the control owner waits for that person, who approves it here wi
   const { request_id: steps } = await ask('pay.owner', { amount: 2 }, ownKey);
   const ben = await open(service(), { email: 'ben@example.com' });
   await ben.page.goto('/approvals');
-  await ben.page.getByRole('heading', { name: 'Approvals' }).waitFor();
+  await ben.page.getByRole('heading', { name: 'Inbox' }).waitFor();
   expect(await ben.page.locator(`a[data-row="${id}"]`).count()).toBe(0);
   const { page } = await open(service(), { email: 'olga@example.com', size: sizes.phone, theme: 'dark' });
   await page.goto('/approvals');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startServing } from '../acceptance/service.ts';
-import { writ } from '../cli/writ.ts';
+import { writProcess } from '../cli/writ.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 30_000 });
@@ -61,7 +61,7 @@ test.each([
   [['--host', '0.0.0.0']],
   [['--config', 'writ.yaml']],
 ])('a demo is kept from what is real: %s', async (args) => {
-  const ran = await writ(['serve', '--demo', ...args]);
+  const ran = await writProcess(['serve', '--demo', ...args]);
   expect(ran.code).toBe(2);
   expect(ran.stderr).toContain(`leave out ${args[0]}, or leave out --demo`);
 });

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { totpAt } from '../../src/service/people/totp.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
 import { password } from '../http/person-client.ts';
 import { type Service, shareService, startService } from '../http/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
@@ -20,7 +21,7 @@ function world(): Promise<Payments> {
   return scene;
 }
 
-const rows = (page: Page) => page.locator('tbody tr');
+const rows = (page: Page) => page.locator('tbody tr:not(.requests-day)');
 const focusedRow = (page: Page): Promise<string | null> =>
   page.evaluate('document.activeElement?.dataset.row ?? null');
 const isTooWide = (page: Page): Promise<boolean> =>
@@ -171,10 +172,10 @@ test('of many requests a list costs what is seen of it, and a search that finds 
   calls = 0;
   await page.goto('/requests?action=pay.owner');
   await eventually(() => page.locator('a[data-row]').getAttribute('data-row')).toBe(rare);
-  // As many calls as it takes to look through them, and no more.
-  expect(calls).toBe(Math.ceil((many + 3) / 2_000));
+  // As many calls as it takes to look through them at most: the index may be there before.
+  expect(calls).toBeLessThanOrEqual(Math.ceil((many + 3) / 2_000));
   pauseMs = 400;
-  await page.goto('/requests?action=pay.nothing');
+  await page.goto('/requests?risk_min=99');
   await page.getByText(/Searching older requests: up to \d+,000 searched, 0 found/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -185,6 +186,49 @@ test('of many requests a list costs what is seen of it, and a search that finds 
   pauseMs = 0;
   await page.getByRole('button', { name: 'Load older' }).click();
   await page.getByText('No requests match').waitFor();
+});
+
+test('the list counts, has the days and the columns that one wants, and tells what nobody answered from what is over', async () => {
+  const fresh = await startService();
+  const { ask } = await payments(fresh);
+  const granted = await ask('pay.create', { amount: 1, vendor: 'Zweig & Söhne' });
+  const row = await fresh.store.requests.find(granted.request_id);
+  if (row === null) throw new Error('it is there');
+  const dayMs = 86_400_000;
+  const made = (change: Partial<typeof row>, daysAgo: number) => {
+    const createdAtMs = Date.now() - daysAgo * dayMs;
+    const id = createRequestId(createdAtMs);
+    return fresh.store.requests.append(
+      { ...row, id, createdAtMs, expiresAtMs: createdAtMs + 60_000, ...change },
+      { openMax: 9 },
+    );
+  };
+  await made({}, 3);
+  await made({ status: 'pending', decidedAtMs: null, outcome: 'ESCALATE' }, 1);
+  const { page } = await open(fresh, { email });
+  await page.goto('/requests');
+  await page.getByText('3 requests', { exact: true }).waitFor();
+  const days = page.locator('.requests-day');
+  expect(await days.allInnerTexts()).toEqual(['Yesterday', expect.stringMatching(/\d/), 'Today']);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByText('Columns', { exact: true }).click();
+  await page.getByRole('checkbox', { name: 'Reason' }).uncheck();
+  await page.reload();
+  await page.getByRole('columnheader', { name: 'Status' }).waitFor();
+  expect(await page.getByRole('columnheader', { name: 'Reason' }).count()).toBe(0);
+  const status = page.getByRole('combobox', { name: 'Status' });
+  await status.selectOption('Unanswered');
+  await page.getByText('1 request', { exact: true }).waitFor();
+  await eventually(() => rows(page).count()).toBe(1);
+  await status.selectOption('Grant over');
+  await eventually(() => days.allInnerTexts()).toEqual([expect.stringMatching(/\d/)]);
+  expect(await rows(page).innerText()).toContain('Grant over');
+  await page.goto('/requests?text=sohne+zw');
+  await page.getByText('3 requests', { exact: true }).waitFor();
+  await eventually(() => rows(page).count()).toBe(3);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(false);
+  expect(await page.getByRole('button', { name: 'More filters' }).isVisible()).toBe(false);
 });
 
 /** Runs in the page: counts what is added to, taken from or changed in the rows from now on. */

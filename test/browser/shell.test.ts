@@ -292,7 +292,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
     'Writ',
     'Overview',
     'Requests',
-    'Approvals',
+    'Inbox',
     'Agents',
     'Policies',
     'Playground',

@@ -51,7 +51,7 @@ describe('writ point', () => {
       (await authorize(service, { key: sent, headers: { 'x-writ-agent': 'buyer' } })).status;
     expect(await ask()).toBe(200);
     const list = (await point('list')).stdout;
-    expect(list).toMatch(/files proxy +active +buyer +[0-9a-f-]{36}/);
+    expect(list).toMatch(/files proxy +active +buyer +(?:never|\d{4}-\S+Z) +[0-9a-f-]{36}/);
     expect(list).not.toContain(key);
     const none = await point('assign', 'files proxy', '--none');
     expect([none.stdout, await ask()]).toEqual(['files proxy asks for no agent\n', 403]);

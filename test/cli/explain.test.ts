@@ -173,6 +173,7 @@ describe('writ explain ID', () => {
         decideRecorded: engine.decideRecorded,
         trace: engine.trace,
         asks: () => new Map(),
+        titleOf: () => null,
         entries: engine.entries,
         entriesRecorded: engine.entriesRecorded,
         meters: engine.meters,

@@ -11,7 +11,7 @@ import { type DialectName, dialectNames, dialects } from '../../src/tools/cli/ho
 import { listening } from '../http/listening.ts';
 import { shareService, temporaryDirectory, wrongKey } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
-import { writ } from './writ.ts';
+import { writProcess } from './writ.ts';
 
 const shared = shareService();
 
@@ -184,7 +184,7 @@ test("the hosts' own tools are in areas of their own, which no server takes", as
 
 describe('the command', () => {
   const run = (args: readonly string[], input: object | string, env: Record<string, string> = {}) =>
-    writ(['hook', ...args], {
+    writProcess(['hook', ...args], {
       stdin: typeof input === 'string' ? input : JSON.stringify(input),
       env: { WRIT_URL: shared().url, WRIT_API_KEY: shared().apiKey, ...env },
     });

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { createFolder } from '../policies/folder.ts';
-import { type Ran, writ } from './writ.ts';
+import { type Ran, writProcess } from './writ.ts';
 
 // Generous: other work may share the machine.
 vi.setConfig({ testTimeout: 30_000 });
@@ -30,7 +30,7 @@ async function runOnOldNode(options: {
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
   if (options.bundled) symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node'));
   writeFileSync(join(folder, 'empty'), '');
-  return writ(['a', '--b'], {
+  return writProcess(['a', '--b'], {
     entry: join(folder, 'src/tools/cli/writ.js'),
     env: {
       NODE_OPTIONS: `--require ${join(folder, 'old.cjs')}`,

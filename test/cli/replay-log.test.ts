@@ -1,7 +1,8 @@
 // `writ replay` on the records of a store and on exports of them; and exports wherever else requests are read.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { digest } from '../../src/service/policies/digest.ts';
@@ -29,11 +30,18 @@ function met(findings: readonly Filed[], from: string, to: string): number {
     .reduce((sum, { log: { requests } }) => sum + requests, 0);
 }
 
-/** A store with a history, its export, and two sets of policies. */
-async function setUp() {
-  const { path, asked } = await makeHistory(21, 100);
-  const data = dirname(path);
-  const folder = temporaryFolder();
+let made: ReturnType<typeof make> | null = null;
+
+/** A store with a history, its export, and two sets of policies: for all tests, so nobody writes to them. */
+function setUp(): ReturnType<typeof make> {
+  made ??= make();
+  return made;
+}
+
+async function make() {
+  const data = mkdtempSync(join(tmpdir(), 'writ-replay-'));
+  const { asked } = await makeHistory(21, 100, { folder: data });
+  const folder = mkdtempSync(join(tmpdir(), 'writ-replay-'));
   const [same, changed, log] = ['same.policy', 'changed.policy', 'log.jsonl'].map((name) =>
     join(folder, name),
   ) as [string, string, string];
@@ -72,7 +80,9 @@ describe('writ replay', () => {
     expect(stdout).toContain(', in order, by ');
     expect(stdout).toContain('\nevery request is decided as before\n');
     expect(stdout).toMatch(/ {2}before \\ now +ALLOW +ESCALATE +REAUTH +DENY\n/);
-    expect(stdout).toMatch(/ {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/);
+    expect(stdout).toMatch(
+      / {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/,
+    );
     expect(stdout).toContain('3 minutes a word are assumed');
   });
 
@@ -105,7 +115,7 @@ describe('writ replay', () => {
       /(\d+) requests? decided otherwise, (\d+) for which other people are asked/.exec(stdout) ?? [];
     const [names, ...rows] = readFileSync(csv, 'utf8').trimEnd().split('\r\n');
     expect(names).toBe(
-      'request_id,at,agent_id,agent,action,before,before_by,before_asks,now,now_by,now_asks,finding',
+      'request_id,at,agent_id,agent,action,before,before_by,before_asks,now,now_by,now_asks,finding,incomplete_meters',
     );
     expect(rows).toHaveLength(Number(outcomes) + Number(askedOthers));
     expect(await replay(log, '--policies', changed, '--csv', dirname(csv))).toMatchObject({
@@ -124,7 +134,7 @@ describe('writ replay', () => {
     const { code, stdout, stderr } = await replay(broken, '--policies', same);
     expect(code).toBe(1);
     expect(stdout).toContain(`${asked - 1} requests`);
-    expect(stderr).toMatch(new RegExp(`^error: line ${place + 1}: `));
+    expect(stderr).toMatch(new RegExp(`^error: ${broken}:${place + 1}: `));
     expect(stderr).toContain('error: 1 could not be read, and are not in the figures\n');
   });
 
@@ -145,10 +155,12 @@ describe('writ replay', () => {
       expect([from, to, met(findings, from, to)]).toEqual([from, to, matrix[from][to]]);
     expect(without_finding).toBe(0);
     const filed = readFileSync(csv, 'utf8').trimEnd().split('\r\n').slice(1);
-    expect(filed.every((row) => /,\d+$/.test(row))).toBe(true);
+    expect(filed.every((row) => /,\d+,$/.test(row))).toBe(true);
     const text = await run('--against', same);
     expect(text.stdout).toMatch(/what changes from .*same\.policy, and the requests that meet it: /);
-    expect(text.stdout).toMatch(/1\. 🔓 ESCALATE → ALLOW[\s\S]* in the log \d+ requests? of [12] agents?\n/);
+    expect(text.stdout).toMatch(
+      /1\. 🔓 ESCALATE → ALLOW[\s\S]* in the log \d+ requests? of [12] agents?\n {3}people: finance \d+ fewer, \d+ → 0, a day [\d.]+ → 0, on the worst \d+ → 0, in the busiest hour \d+ → 0\n/,
+    );
   });
 
   it('compares with HEAD where it decided some of the log, and files these requests alone', async () => {
@@ -265,12 +277,13 @@ describe('writ diff --log', () => {
     expect(text.stdout).toMatch(/\n {3}in the log \d+ requests? of [12] agents?\n/);
     expect(text.stdout).toContain(`the log has ${asked} requests, 2026-`);
     expect((await diff(...sides, '--log', log, '--format', 'markdown')).stdout).toMatch(
-      /\n- in the log \d+ requests? of [12] agents?\n/,
+      /\n- in the log \d+ requests? of [12] agents?\n- people: `finance` \d+ fewer, /,
     );
-    writeFileSync(log, `{"sequence":\n${readFileSync(log, 'utf8')}`);
-    expect(await diff(...sides, '--log', log)).toMatchObject({
+    const broken = join(temporaryFolder(), 'broken.jsonl');
+    writeFileSync(broken, `{"sequence":\n${readFileSync(log, 'utf8')}`);
+    expect(await diff(...sides, '--log', broken)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: line 1: /),
+      stderr: expect.stringMatching(/^error: .*log\.jsonl:1: /),
     });
     expect(await writ(['diff', ...sides, '--since', '7d'])).toMatchObject({
       code: 2,

@@ -1,7 +1,10 @@
-// The real command in a process of its own.
+// The command line as people run it: `writ` for most tests, by a process that a test file keeps for all its commands, and
+// `writProcess` where the process itself is what is looked at. INVARIANT: one command after the other in the kept process.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 
@@ -14,13 +17,16 @@ export interface Ran {
 export interface RunOptions {
   readonly stdin?: string;
   readonly cwd?: string;
-  readonly node?: string;
-  readonly entry?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs `writ ARGS` to its end. */
-export function writ(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+export interface ProcessOptions extends RunOptions {
+  readonly node?: string;
+  readonly entry?: string;
+}
+
+/** Runs `writ ARGS` to its end in a process of its own. */
+export function writProcess(args: readonly string[], options: ProcessOptions = {}): Promise<Ran> {
   const { stdin = '', cwd, node = process.execPath, env = {} } = options;
   const child = spawn(node, [options.entry ?? entry, ...args], { cwd, env: { ...process.env, ...env } });
   let stdout = '';
@@ -37,4 +43,39 @@ export function writ(args: readonly string[], options: RunOptions = {}): Promise
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
+}
+
+let kept: ChildProcess | null = null;
+/** The command that was asked for last. */
+let last: Promise<unknown> = Promise.resolve();
+
+afterAll(() => kept?.kill('SIGKILL'));
+
+/** Runs `writ ARGS` to its end. */
+export function writ(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const ran = last.then(() => runKept(args, options));
+  last = ran.catch(() => undefined);
+  return ran;
+}
+
+async function runKept(args: readonly string[], options: RunOptions): Promise<Ran> {
+  kept ??= fork(new URL('./kept-writ.ts', import.meta.url), { execArgv: [] });
+  const child = kept;
+  child.ref();
+  child.channel?.ref();
+  child.send({ args, cwd: process.cwd(), stdin: '', env: {}, ...options });
+  const heard = new AbortController();
+  const [answer] = await Promise.race([
+    once(child, 'message', heard),
+    once(child, 'exit', heard).then(([code]) => [{ exit: code as number | null }] as const),
+  ]);
+  heard.abort();
+  if ('exit' in (answer as object)) {
+    kept = null;
+    throw new Error(`the process of \`writ ${args.join(' ')}\` has ended with ${JSON.stringify(answer)}`);
+  }
+  // A test file that is done does not wait for it.
+  child.unref();
+  child.channel?.unref();
+  return answer as Ran;
 }

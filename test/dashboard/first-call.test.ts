@@ -53,18 +53,20 @@ describe('which action', () => {
 
 test('whatever the action is called, the line is one command with the body as data', () => {
   const request = { action_key: `it's "$(echo here)" \`x\` \\ !`, payload: { vendor: "O'Neill" } };
-  const line = curlLine('http://localhost:8181', 'writ_key', request);
+  const line = curlLine('http://localhost:8181', { key: 'writ_key', askedFor: 'a9e2' }, request);
   const script = `curl() { for one in "$@"; do printf '%s\\0' "$one"; done; }\n${line}`;
   const given = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
-  expect(given.slice(0, 6)).toEqual([
+  expect(given.slice(0, 8)).toEqual([
     '-sS',
     'http://localhost:8181/v1/authorize',
     '-H',
     'Content-Type: application/json',
     '-H',
     'X-Agent-API-Key: writ_key',
+    '-H',
+    'X-Writ-Agent: a9e2',
   ]);
-  expect(given[6]).toBe('-d');
-  expect(JSON.parse(given[7] ?? '')).toEqual(request);
-  expect(given).toHaveLength(8);
+  expect(given[8]).toBe('-d');
+  expect(JSON.parse(given[9] ?? '')).toEqual(request);
+  expect(given).toHaveLength(10);
 });

@@ -107,7 +107,7 @@ agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/
 points.view          GET /v1/points, GET /v1/points/{id}, GET /v1/points/{id}/keys
 points.change        POST /v1/points, PATCH /v1/points/{id}, POST /v1/points/{id}/keys
 points.change        POST /v1/points/{id}/disable, POST /v1/points/{id}/enable, POST /v1/points/{id}/revoke
-requests.view        GET /v1/requests, GET /v1/requests/{id}, GET /v1/requests/export
+requests.view        GET /v1/requests, GET /v1/requests/count, GET /v1/requests/{id}, GET /v1/requests/export
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
 requests.view        GET /v1/requests/{id}/explain, GET /v1/agents/{id}/payload-profile

@@ -28,8 +28,7 @@ async function actionsOf(service: Service, key: string, query = '') {
 
 describe('GET /v1/actions', () => {
   test('says what follows from the agent and the policies', async () => {
-    const service = await startService();
-    await usePolicies(service, policies);
+    const service = await startService({ startsWith: policies });
     const { body } = await actionsOf(service, service.apiKey);
     expect(body.items).toEqual([
       { action_key: 'mail.send', possible: 'asks' },
@@ -52,8 +51,7 @@ describe('GET /v1/actions', () => {
   });
 
   test('follows a reload', async () => {
-    const service = await startService();
-    await usePolicies(service, policies);
+    const service = await startService({ startsWith: policies });
     const before = (await actionsOf(service, service.apiKey, '?prefix=pay.small')).body;
     await usePolicies(service, policies.replace('allow known when payload.amount < 10', 'deny everything'));
     const after = (await actionsOf(service, service.apiKey, '?prefix=pay.small')).body;
@@ -62,8 +60,7 @@ describe('GET /v1/actions', () => {
   });
 
   test('tells people of an agent of which nothing is known', async () => {
-    const service = await startService();
-    await usePolicies(service, policies);
+    const service = await startService({ startsWith: policies });
     await firstAdmin(service);
     const admin = await signedIn(service, 'ann@example.com');
     const { body } = await admin.send('/v1/actions?prefix=pay.');

@@ -6,7 +6,7 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { firstAdmin, personWith } from './person-client.ts';
 import { startService, temporaryDirectory } from './service.ts';
-import { ask, give, usePolicies } from './written-policies.ts';
+import { ask, give } from './written-policies.ts';
 
 const policies = `
 approvers finance "Finance"
@@ -38,8 +38,7 @@ async function start() {
     requests: counted(opened.requests, ['history', 'find', 'events'], reads),
     agents: counted(opened.agents, ['find', 'findByKeyId'], reads),
   };
-  const service = await startService({ store });
-  await usePolicies(service, policies);
+  const service = await startService({ store, startsWith: policies });
   const admin = await firstAdmin(service);
   const approver = (email: string) =>
     personWith(service, admin, { email, roles: ['approver'], groups: ['finance'] });

@@ -37,8 +37,7 @@ interface World {
 
 async function start(): Promise<World> {
   const time = { aheadMs: 0 };
-  const service = await startService({ clock: () => Date.now() + time.aheadMs });
-  await usePolicies(service, policies);
+  const service = await startService({ clock: () => Date.now() + time.aheadMs, startsWith: policies });
   const admin = await firstAdmin(service);
   const finance = (email: string) =>
     personWith(service, admin, { email, roles: ['approver'], groups: ['finance'] });
@@ -356,8 +355,7 @@ test('whoever listens hears of each new wait and of each end, once', async () =>
   const told: string[] = [];
   const requestNews = createRequestEvents();
   requestNews.subscribe(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
-  const service = await startService({ requestEvents: requestNews });
-  await usePolicies(service, policies);
+  const service = await startService({ requestEvents: requestNews, startsWith: policies });
   const admin = await firstAdmin(service);
   const approver = (email: string, ...groups: string[]) =>
     personWith(service, admin, { email, roles: ['approver'], groups });

@@ -12,7 +12,7 @@ import { openStore } from '../../src/service/store/open.ts';
 import { walkRecord } from '../requests/record-order.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { authorize, type Service, startService } from './service.ts';
-import { ask, give, usePolicies } from './written-policies.ts';
+import { ask, give } from './written-policies.ts';
 
 const policies = `
 approvers finance "Finance"
@@ -34,8 +34,7 @@ interface World {
 }
 
 async function start(): Promise<World> {
-  const service = await startService({ openRequestsMax: 10_000 });
-  await usePolicies(service, policies);
+  const service = await startService({ openRequestsMax: 10_000, startsWith: policies });
   const admin = await firstAdmin(service);
   const approver = (email: string) =>
     personWith(service, admin, { email, roles: ['approver'], groups: ['finance'] });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type RunningServer, type ServeOptions, serve } from '../../src/service/http/main.ts';
 import { StartError } from '../../src/service/http/start-error.ts';
-import { writ } from '../cli/writ.ts';
+import { writProcess } from '../cli/writ.ts';
 import { policyText, temporaryDirectory } from './service.ts';
 
 const paymentText = `
@@ -118,7 +118,7 @@ describe('the welcome', () => {
     // The whole line, which works where it is pasted.
     const [, line = ''] = /npm run writ -- (agent add NAME .*)/.exec(printed) ?? [];
     const words = line.replace('NAME', 'another').split(' ');
-    expect((await writ(words)).stdout).toMatch(/writ_[0-9A-Za-z]{46}/);
+    expect((await writProcess(words)).stdout).toMatch(/writ_[0-9A-Za-z]{46}/);
   });
 
   test('without payments the request names the first declared action', async () => {

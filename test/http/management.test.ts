@@ -229,11 +229,13 @@ describe('e-mail', () => {
     const groups = ['finance'];
     await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups });
     await personWith(service, admin, { email: 'eve@example.com', roles: ['approver'], groups: ['security'] });
-    const request = { requestId: 'r1', agentId: 'a1', actionKey: 'demo.escalate', atMs: Date.now() };
+    const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
+    const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };
     requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups, asksStepUp: false });
     await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(1);
     expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
-    expect(mail.taken[0]?.text).toContain('https://writ.example.com/requests/r1');
+    expect(mail.taken[0]?.text).toContain('Subject: Writ: approve or reject Pay 4,200.00 USD to Staples');
+    expect(mail.taken[0]?.text).toContain('https://writ.example.com/approvals/r1');
     const body = { email: 'zoe@example.com', name: 'Zoe', roles: ['auditor'] };
     const invited = await ann.send('/v1/invitations', post(body));
     await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(2);
@@ -376,7 +378,8 @@ describe('a webhook', () => {
     await expect
       .poll(() => service.store.documents.find('webhook-cursor', 'revocations'), { timeout: 20_000 })
       .not.toBeNull();
-    const request = { requestId: 'r1', agentId: 'a1', actionKey: 'demo.escalate', atMs: Date.now() };
+    const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
+    const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };
     requestNews.emit({
       ...request,
       kind: 'pending',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import { type Answer, firstAdmin, personWith, send } from './person-client.ts';
 import { type Service, startService } from './service.ts';
-import { ask, codeOf, look, usePolicies } from './written-policies.ts';
+import { ask, codeOf, look } from './written-policies.ts';
 
 function report(
   service: Service,
@@ -91,8 +91,7 @@ test.each([false, true])(
   async (isTrusted) => {
     const time = { aheadMs: 0 };
     const clock = () => Date.now() + time.aheadMs;
-    const service = await startService({ areAgentReportsTrusted: isTrusted, clock });
-    await usePolicies(service, metered);
+    const service = await startService({ areAgentReportsTrusted: isTrusted, clock, startsWith: metered });
     const admin = await firstAdmin(service);
     const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
     const owner = await personWith(service, admin, { email: 'otto@example.com', roles: ['owner'] });
@@ -136,8 +135,7 @@ test('of several grants together, each is judged by itself', async () => {
 });
 
 test('that it was not used frees what it took where an enforcement point says so of its own', async () => {
-  const service = await startService();
-  await usePolicies(service, metered);
+  const service = await startService({ startsWith: metered });
   const admin = await firstAdmin(service);
   const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
   const body = { name: 'proxy', agents: ['buyer'] };

@@ -223,7 +223,12 @@ policy demo on demo.* {
       expect(await codeIn(ask(service.apiKey, { agent: null, headers }))).toBe('invalid_header');
     }
     const { request_id: id } = await viewOf(await ask(point.key, { headers: { 'x-agent-session': 's-1' } }));
-    expect(await recordOf(service, id)).toMatchObject({ request: { session: `point:${point.id}/s-1` } });
+    const session = `point:${point.id}/s-1`;
+    expect(await recordOf(service, id)).toMatchObject({ request: { session } });
+    expect((await operator.send(`/v1/requests/${id}`)).body).toMatchObject({
+      session,
+      point: { id: point.id },
+    });
   });
 
   test("what an agent has sent under an idempotency key does not answer a point's call", async () => {

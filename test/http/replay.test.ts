@@ -112,6 +112,12 @@ test.each([
   expect(shares).toEqual(shares.toSorted((a, b) => a - b));
 });
 
+const fewer = (count: number) => ({
+  group: 'finance',
+  words: { before: count, now: 0 },
+  busiest: { before: count, now: 0 },
+});
+
 test('files each changed request under its finding, and tells earlier policies from the set in force', async () => {
   const { answer } = (await replay({ files: filesOf(changed) })).lines.at(-1);
   const { matrix, people, findings, examples, requests, withheld, decided_by, against } = answer.replay;
@@ -120,9 +126,11 @@ test('files each changed request under its finding, and tells earlier policies f
   expect(withheld).toBe(0);
   expect(people).toMatchObject([{ group: 'finance', words: { before: 3, now: 0 } }]);
   expect(findings.map(({ direction, log }: Record<string, object>) => [direction, log])).toEqual([
-    ['loosened', { id: '1', requests: 2, agents: 1 }],
-    ['stricter', { id: '2', requests: 1, agents: 1 }],
+    ['loosened', { id: '1', requests: 2, agents: 1, people: [expect.objectContaining(fewer(2))] }],
+    ['stricter', { id: '2', requests: 1, agents: 1, people: [] }],
   ]);
+  // The one that earlier policies decided.
+  expect(answer.replay.people_without_finding).toMatchObject([fewer(1)]);
   expect(examples.map(({ finding }: { finding: string }) => finding).toSorted()).toEqual([
     '1',
     '1',

@@ -60,6 +60,7 @@ test('finds by what is asked, the latest first', async () => {
     '?risk_min=x',
     '?risk_max=101',
     `?text=${'x'.repeat(201)}`,
+    '?text=.-',
     '?from=yesterday',
     '?to=1',
     '?no=1',
@@ -94,7 +95,7 @@ test('shows an approver what asks their groups, an owner what their agents ask, 
   expect(codeOf(await auditor.send('/v1/approvals'))).toEqual([403, 'not_allowed']);
 });
 
-test('finds a text in what clients see, page by page', async () => {
+test('finds the words of a request, page by page, and counts them', async () => {
   const service = await startService();
   const ann = await tokenClient(service, await firstAdmin(service));
   const { request_id: staples } = await ask(service, 'demo.allow', {
@@ -107,16 +108,21 @@ test('finds a text in what clients see, page by page', async () => {
     ['KÄSE', [staples]],
     ['"vendor":"acme"', [denied, waits]],
     ['staples "east"', [staples]],
-    [staples.slice(-12).toUpperCase(), [staples]],
+    [staples.toUpperCase(), [staples]],
     ['demo says demo.deny', [denied]],
     ['demo.esc', [waits]],
-    ['1 approval by Finance', [waits]],
+    ['FIN', [waits]],
     ['nowhere', []],
     ['', [denied, waits, staples]],
   ];
   for (const [text, expected] of cases)
     expect([text, await found(ann, `?text=${encodeURIComponent(text)}`)]).toEqual([text, expected]);
   expect(await found(ann, '?text=acme&status=pending')).toEqual([waits]);
+  const countOf = async (query: string) => (await ann.send(`/v1/requests/count${query}`)).body;
+  expect(await countOf('?text=acme')).toEqual({ count: 2, is_whole: true });
+  expect(await countOf('?text=acme&status=pending')).toEqual({ count: 1, is_whole: true });
+  expect(await countOf('?agent=buyer')).toEqual({ count: 3, is_whole: true });
+  expect((await ann.send('/v1/requests?text=acme')).body.unsearched).toBe(0);
   for (let count = 0; count < 60; count += 1) await ask(service, 'demo.allow', { payload: { count } });
   const pages: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -8,7 +8,7 @@ import { type OperationName, operations, type Role, roles } from '../../src/serv
 import type { Person } from '../../src/service/people/person.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { type Service, startService } from './service.ts';
-import { ask, usePolicies } from './written-policies.ts';
+import { ask } from './written-policies.ts';
 
 const policies = `
 approvers finance "Finance"
@@ -95,8 +95,7 @@ function isPossible(trial: Trial, { asks }: Subject): boolean {
 test('law: several roles let somebody do what one of them does, with the same thing', {
   timeout: 300_000,
 }, async () => {
-  const service = await startService({ openRequestsMax: 10_000 });
-  await usePolicies(service, policies);
+  const service = await startService({ openRequestsMax: 10_000, startsWith: policies });
   const admin: Person = await firstAdmin(service);
   const granter = await personWith(service, admin, {
     email: 'granter@example.com',

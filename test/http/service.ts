@@ -1,7 +1,7 @@
 // A running service on a free port with a store and a policy directory of its own, for tests. Its policies decide by
 // the action's verb, so that each test asks for the outcome that it needs.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +11,12 @@ import { addAgent } from '../../src/service/agents/registry.ts';
 import { type AppDeps, createApp } from '../../src/service/http/app.ts';
 import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
 import { tokenDigest } from '../../src/service/http/routes/plants.ts';
-import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
+import type { PolicyHost } from '../../src/service/policies/policy-host.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { undocumentedIn } from './documented.ts';
+import { takePolicies } from './kept-policies.ts';
 
 // A service starts two threads; other work may share the machine.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -48,15 +49,20 @@ policy demo on demo.* {
 }
 `;
 
+export interface ServiceOptions extends Partial<AppDeps> {
+  /** What it begins with, in place of `policyText`. */
+  readonly startsWith?: string;
+}
+
 /** Closed when the test has finished. `port` 0 takes a free one. */
-export async function startService(changes: Partial<AppDeps> = {}, port = 0): Promise<Service> {
+export async function startService(changes: ServiceOptions = {}, port = 0): Promise<Service> {
   const service = await openService(changes, port);
   onTestFinished(service.close);
   return service;
 }
 
 /** One service for all tests of a file that leave it as they found it. */
-export function shareService(changes: Partial<AppDeps> = {}): () => Service {
+export function shareService(changes: ServiceOptions = {}): () => Service {
   let service: Service | null = null;
   beforeAll(async () => {
     service = await openService(changes);
@@ -68,13 +74,11 @@ export function shareService(changes: Partial<AppDeps> = {}): () => Service {
   };
 }
 
-async function openService(changes: Partial<AppDeps>, wantedPort = 0): Promise<Service> {
-  const directory = mkdtempSync(join(tmpdir(), 'writ-server-'));
+async function openService(options: ServiceOptions, wantedPort = 0): Promise<Service> {
+  const { startsWith = policyText, ...changes } = options;
+  const { directory, host: policies, giveBack } = await takePolicies(startsWith);
   const policyFile = join(directory, 'policies', 'demo.policy');
-  mkdirSync(join(directory, 'policies'));
-  writeFileSync(policyFile, policyText);
   const store = changes.store ?? (await openStore({ path: join(directory, 'var', 'writ.db') }));
-  const policies = await openPolicies({ directory: join(directory, 'policies') });
   const added = await addAgent(store, { name: 'buyer', riskTier: 'low', controlOwner: 'ops', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   const log: string[] = [];
@@ -94,9 +98,8 @@ async function openService(changes: Partial<AppDeps>, wantedPort = 0): Promise<S
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const close = async () => {
     await app.close();
-    await policies.close();
     await store.close();
-    rmSync(directory, { recursive: true, force: true });
+    await giveBack();
     if (undocumented.length > 0) throw new Error(`not in the OpenAPI document: ${undocumented.join('; ')}`);
   };
   const { agent, apiKey } = added;

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { fillStore } from '../audit/filled.ts';
-import { writ } from '../cli/writ.ts';
+import { writProcess } from '../cli/writ.ts';
 import { temporaryFolder } from '../store/rows.ts';
 
 // Generous: other work may share the machine.
@@ -29,9 +29,9 @@ async function createData(): Promise<{ data: string; path: string; policies: str
 /** Each of the three ways in. */
 function start(data: string, policies: string) {
   return Promise.all([
-    writ(['serve', '--port', '0', '--data', data, '--policies', policies]),
-    writ(['agent', 'list', '--data', data]),
-    writ(['audit', 'verify', '--data', data]),
+    writProcess(['serve', '--port', '0', '--data', data, '--policies', policies]),
+    writProcess(['agent', 'list', '--data', data]),
+    writProcess(['audit', 'verify', '--data', data]),
   ]);
 }
 
@@ -98,7 +98,15 @@ test.each([
   const database = new Database(path);
   database.exec(statement);
   database.close();
-  const { code, stderr } = await writ(['serve', '--port', '0', '--data', data, '--policies', policies]);
+  const { code, stderr } = await writProcess([
+    'serve',
+    '--port',
+    '0',
+    '--data',
+    data,
+    '--policies',
+    policies,
+  ]);
   expect(code).toBe(1);
   expect(stderr).toContain(name);
   expect(stderr).toMatch(/: see `writ audit verify`; restore a backup, or take it .* `writ audit accept`\n$/);

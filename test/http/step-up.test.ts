@@ -49,8 +49,7 @@ interface World {
 async function start(): Promise<World> {
   const time = { aheadMs: 0 };
   const clock = () => Date.now() + time.aheadMs;
-  const service = await startService({ clock, publicUrl: origin });
-  await usePolicies(service, policies);
+  const service = await startService({ clock, publicUrl: origin, startsWith: policies });
   const { store } = service;
   const person = await firstAdmin(service);
   const owner = await personWith(service, person, { email: 'olga@example.com', roles: ['owner'] });

@@ -1,12 +1,13 @@
 // Policies of a test in place of those that a service was started with.
 
-import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { putText } from './kept-policies.ts';
 import type { Answer, Client } from './person-client.ts';
 import { authorize, type Service } from './service.ts';
 
 /** In force when this resolves. */
 export async function usePolicies(service: Service, text: string): Promise<void> {
-  writeFileSync(service.policyFile, text);
+  putText(dirname(dirname(service.policyFile)), text);
   await service.policies.reload();
   const { failure } = service.policies.state();
   if (failure !== null) throw new Error(failure.text);

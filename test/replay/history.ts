@@ -47,10 +47,20 @@ const people = [
   approverOf(everybody, { id: 'p3', email: 'owner@example.com' }),
 ];
 
-/** The same history for the same seed; time passes by `pauseMs` more now and then. */
-export async function makeHistory(seed: number, steps: number, pauseMs = 0): Promise<History> {
+export interface HistoryOptions {
+  /** Time passes by so much more now and then. */
+  readonly pauseMs?: number;
+  readonly folder?: string;
+}
+
+/** The same history for the same seed. */
+export async function makeHistory(
+  seed: number,
+  steps: number,
+  { pauseMs = 0, folder = temporaryFolder() }: HistoryOptions = {},
+): Promise<History> {
   const random = createRandom(seed);
-  const path = join(temporaryFolder(), 'writ.db');
+  const path = join(folder, 'writ.db');
   const owned = (name: string): AgentRow => agentRow({ name, controlOwner: 'owner@example.com' });
   const agents = [owned('one'), owned('two')];
   const world: World = { nowMs: startMs, inForce: inForceOf(policyText) };

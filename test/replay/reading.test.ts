@@ -58,16 +58,17 @@ test('lines that cannot be read are named and counted, and the others are read',
   const broken = [...lines];
   broken[place] = `${lines[place]!.slice(0, 90)}\n`;
   broken.push('\n', '{"action_key": "a.b", "payload": {}}\n', '[]\n', lines[place + 1]!);
-  const log = await openExport(fileOf(broken));
+  const file = fileOf(broken);
+  const log = await openExport(file);
   const read = await entriesOf(log);
   expect(read.filter(({ kind }) => kind === 'request')).toHaveLength(asked - 1);
   const last = lines.length;
   expect(log.faults.count).toBe(3);
-  expect(log.faults.named[0]).toMatch(new RegExp(`^line ${place + 1}: .*at byte \\d+ of the line$`));
+  expect(log.faults.named[0]).toMatch(new RegExp(`:${place + 1}: .*at byte \\d+ of the line$`));
   expect(log.faults.named[1]).toBe(
-    `line ${last + 2}: the request has no recorded decision: export requests with \`writ audit export\`, or compare two sets with \`writ bench --compare\``,
+    `${file}:${last + 2}: the request has no recorded decision: export requests with \`writ audit export\`, or compare two sets with \`writ bench --compare\``,
   );
-  expect(log.faults.named[2]).toContain(`line ${last + 3}: this is no line of an export of requests`);
+  expect(log.faults.named[2]).toContain(`:${last + 3}: this is no line of an export of requests`);
 });
 
 test('two exports of the same records count each request once', async () => {
@@ -89,10 +90,11 @@ test('a record that was tampered with is named, and a part of the chain is not t
   const changed = lines.map((line, at) =>
     at === requests[0] ? line.replace('\\"decision\\"', '\\"decisions\\"') : line,
   );
-  const log = await openExport(fileOf(changed));
+  const file = fileOf(changed);
+  const log = await openExport(file);
   expect((await entriesOf(log)).filter(({ kind }) => kind === 'request')).toHaveLength(asked - 1);
   expect(log.faults.named).toEqual([
-    `line ${requests[0]! + 1}: the record lacks what deciding it again needs`,
+    `${file}:${requests[0]! + 1}: the record lacks what deciding it again needs`,
   ]);
   const later = await openExport(fileOf(lines.slice(requests[1])));
   expect(later.wholeSinceMs).toBeGreaterThan(0);

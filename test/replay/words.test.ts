@@ -1,10 +1,12 @@
 // What replay makes of people's words, of meters and of findings: logs written by hand, and the answer known beforehand.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { fromNumber } from '../../src/language/value/decimal.ts';
 import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 import type { LogEntry, LoggedEvent, LoggedRequest } from '../../src/reasoning/replay/log.ts';
-import { createReplay, type ReplayReading, readingFor } from '../../src/reasoning/replay/replay.ts';
+import { createReplay, type ReplayOptions, readingFor } from '../../src/reasoning/replay/replay.ts';
 import type { DecisionMatrix, ReplayFinding } from '../../src/reasoning/replay/tally.ts';
+import type { GroupWorkload } from '../../src/reasoning/replay/workload.ts';
 import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
 import { replayFindings } from '../../src/service/replay/file-findings.ts';
 import { serviceRules } from '../../src/service/replay/service-rules.ts';
@@ -61,16 +63,18 @@ const approved: readonly LogEntry[] = [
   became('r1', 20, vote('ben', 'finance'), granted(20)),
 ];
 
-interface Try {
-  readonly reading?: ReplayReading;
-  readonly findings?: readonly ReplayFinding[];
-}
+type Try = Partial<
+  Pick<ReplayOptions, 'reading' | 'findings' | 'onDecision' | 'onChanged'> & {
+    readonly sinceMs: number | undefined;
+  }
+>;
 
-function tryOn(log: readonly LogEntry[], text: string, { reading, findings = [] }: Try = {}) {
+function tryOn(log: readonly LogEntry[], text: string, { reading, sinceMs = startMs, ...options }: Try = {}) {
   const { candidate } = compiledOf(text);
   const replay = createReplay({
+    ...options,
     candidate,
-    findings,
+    sinceMs,
     meters: createMeterTotals(),
     rules: serviceRules,
     reading: reading ?? readingFor(candidate),
@@ -140,6 +144,23 @@ test('meters hold what the candidate grants, not what was granted', () => {
   expect(Object.fromEntries(asRecorded.unknownFacts)).toEqual({ 'meters.spent': 4 });
 });
 
+type Pair = readonly [before: number, now: number];
+
+/** A row of figures, before and now. */
+function asksFinance(
+  of: Readonly<Record<'words' | 'median' | 'worst' | 'busiest' | 'hours', Pair>>,
+): GroupWorkload {
+  const pair = ([before, now]: Pair) => ({ before, now });
+  const day = (side: 0 | 1) => ({ median: of.median[side], worst: of.worst[side] });
+  return {
+    group: 'finance',
+    words: pair(of.words),
+    day: { before: day(0), now: day(1) },
+    busiest: pair(of.busiest),
+    hours: pair(of.hours),
+  };
+}
+
 test('each change is filed under the first finding that it meets, and both leftovers are counted', () => {
   const log = [1, 20, 30, 40].map((amount, at) => asked(before, `r${at}`, at, amount));
   const from = (low: number, isOfTime = false): ReplayFinding => ({
@@ -150,11 +171,15 @@ test('each change is filed under the first finding that it meets, and both lefto
   const findings = [from(35), from(25), from(90)];
   const result = tryOn(log, policies(''), { findings });
   expect(result.changes).toEqual({ outcome: 3, asked: 0, rule: 0 });
+  const fewer = [
+    asksFinance({ words: [2, 0], median: [2, 0], worst: [2, 0], busiest: [2, 0], hours: [0.1, 0] }),
+  ];
   expect(result.findings).toEqual([
-    { id: 'from 35', requests: 1, agents: 1 },
-    { id: 'from 25', requests: 1, agents: 1 },
-    { id: 'from 90', requests: 0, agents: 0 },
+    { id: 'from 35', requests: 1, agents: 1, people: fewer },
+    { id: 'from 25', requests: 1, agents: 1, people: fewer },
+    { id: 'from 90', requests: 0, agents: 0, people: [] },
   ]);
+  expect(result.otherPeople).toEqual(fewer);
   expect(result.withoutFinding).toBe(1);
   // One of how long decisions hold speaks of requests that are decided as before, too.
   const ofTime = tryOn(log, before, { findings: [from(25), from(35, true)] });
@@ -168,18 +193,47 @@ test('each change is filed under the first finding that it meets, and both lefto
   ]);
 });
 
-test('words are counted by group, and by day with the days on which nobody was asked', () => {
-  const dayMinutes = 24 * 60;
-  const days = [0, 0, 3, 4].map((day, at) => asked(before, `r${at}`, day * dayMinutes + at, 50));
-  const { people, changes } = tryOn(days, before.replace('needs 2', ''));
-  expect(changes).toEqual({ outcome: 0, asked: 4, rule: 0 });
-  expect(people).toEqual([
-    {
-      group: 'finance',
-      words: { before: 8, now: 4 },
-      day: { before: { median: 2, worst: 4 }, now: { median: 1, worst: 2 } },
-    },
+const dayMinutes = 24 * 60;
+
+test('words are counted by group, by hour, and by day with the days on which nobody was asked', () => {
+  // Three on the first day, two of them within the hour, and none on the two days after it.
+  const minutes = [0, 59, 60, 3 * dayMinutes, 4 * dayMinutes];
+  const log = minutes.map((minute, at) => asked(before, `r${at}`, minute, 50));
+  const { people, changes } = tryOn(log, before.replace('needs 2', ''));
+  expect(changes).toEqual({ outcome: 0, asked: 5, rule: 0 });
+  const figures = { median: [2, 1], worst: [6, 3], busiest: [4, 2], hours: [0.5, 0.3] } as const;
+  expect(people).toEqual([asksFinance({ words: [10, 5], ...figures })]);
+});
+
+test('each finding says what its requests ask of people, and together with the others they are the whole', () => {
+  const now = before
+    .replace('amount > 10', 'amount > 30 and payload.amount < 60')
+    .replace('escalate large', 'reauth owner_there when payload.amount >= 60 escalate large');
+  const sides = { before: compiledOf(before), after: compiledOf(now) };
+  const diff = diffPolicies(sides.before.set, sides.after.set);
+  const findings = replayFindings({ diff, sides });
+  const log = [20, 20, 70, 40].map((amount, at) => asked(before, `r${at}`, at * 40, amount));
+  const result = tryOn(log, now, { findings });
+  const asks = new Map(
+    result.findings.map(({ people, requests }, at) => [
+      `${diff.findings[at]?.from} ${diff.findings[at]?.to} ${requests}`,
+      people.map(({ group, words }) => [group, words.before, words.now]),
+    ]),
+  );
+  expect(asks.get('ESCALATE ALLOW 2')).toEqual([['finance', 4, 0]]);
+  expect(asks.get('ESCALATE REAUTH_REQUIRED 1')).toEqual([
+    ['control owner, step-up', 0, 1],
+    ['finance', 2, 0],
   ]);
+  expect(result.otherPeople.map(({ group, words }) => [group, words])).toEqual([
+    ['finance', { before: 2, now: 2 }],
+  ]);
+  for (const { group, words } of result.people)
+    for (const side of ['before', 'now'] as const) {
+      const parts = [...result.findings.map(({ people }) => people), result.otherPeople];
+      const all = parts.flat().filter((one) => one.group === group);
+      expect(all.reduce((sum, one) => sum + one.words[side], 0)).toBe(words[side]);
+    }
 });
 
 test('requests of another shape, or of no action, are refused and named; secrets that are missing are in no cell', () => {
@@ -241,6 +295,79 @@ test('where rules would read a digest, a request is neither decided, nor filed, 
   });
   expect(findings.map(({ requests }) => requests).every((count) => count === 0)).toBe(true);
   expect([unfiled, withoutFinding, withheld]).toEqual([1, 0, 0]);
+});
+
+describe('a grant of which the record hides what it adds to a meter', () => {
+  const old = before.replace('amount: number', 'amount: number, note?: secret string 0..9');
+  const now = `${approvers.replace('amount: number', 'amount: number, note?: string')}
+    meter spent = sum(payload.amount) of pay.send per agent over 24h
+    policy p on pay.send { allow all for 10m  deny beyond when spent > 80 }`;
+  const hidden = withCards(old, 'note?: secret string 0..9', [60]).map((one) => ({
+    ...one,
+    facts: { ...one.facts, payload: { amount: 60, note: digest } },
+    decision: asked(policies(''), 'any', 0, 60).decision,
+  }));
+  const reading = (spent: number) => ({ low: fromNumber(spent), high: fromNumber(spent) });
+  const later = (id: string, minute: number, amount: number, spent: number | null): LoggedRequest => {
+    const one = asked(policies(''), id, minute, amount);
+    return { ...one, facts: { ...one.facts, meters: spent === null ? {} : { spent: reading(spent) } } };
+  };
+
+  test('leaves the meter incomplete while it is in the window: until then requests read what their records say', () => {
+    const log = [
+      later('r1', 0, 5, 5),
+      ...hidden.map((one) => ({ ...one, id: 'r2' })),
+      later('r3', 1, 15, 80),
+      later('r4', 2, 10, 90),
+      later('r5', 3, 1, null),
+      later('r6', dayMinutes + 1, 50, 50),
+    ];
+    const decisions = new Map<string, string>();
+    const changed: string[] = [];
+    const { incompleteMeters, changedOnIncomplete, withheld, examples } = tryOn(log, now, {
+      onDecision: (id, { outcome }) => decisions.set(id, outcome),
+      onChanged: ({ id, incompleteMeters: names }) => changed.push(`${id} ${names}`),
+    });
+    expect([...decisions].filter(([id]) => id !== 'r2')).toEqual([
+      ['r1', 'ALLOW'],
+      ['r3', 'ALLOW'],
+      ['r4', 'DENY'],
+      ['r5', 'DENY'],
+      ['r6', 'ALLOW'],
+    ]);
+    expect(withheld).toBe(1);
+    expect(incompleteMeters).toEqual([{ name: 'spent', sinceMs: startMs, requests: 3 }]);
+    expect(changedOnIncomplete).toBe(2);
+    expect(changed).toEqual(['r4 spent', 'r5 spent']);
+    expect(examples.map((one) => one.incompleteMeters)).toEqual([['spent'], ['spent']]);
+  });
+
+  test('does so before the period that counts, too, and while it waits; one that was refused leaves nothing', () => {
+    const log = [...hidden, later('r2', 1, 10, 70)];
+    const [one] = hidden;
+    const incomplete = (entries: readonly LogEntry[], sinceMs?: number) =>
+      tryOn(entries, now, { sinceMs }).incompleteMeters.map(({ requests }) => requests);
+    expect(incomplete(log, startMs + minuteMs)).toEqual([1]);
+    const refused = asked(now, 'any', 0, 90).decision;
+    expect(incomplete([{ ...one!, decision: refused }, log[1]!])).toEqual([]);
+    const waiting = { ...one!, decision: asked(before, 'any', 0, 60).decision };
+    const approvedThen = became(one!.id, 59, vote('ann', 'finance'), granted(59));
+    const afterADay = later('r3', dayMinutes + 58, 10, 70);
+    expect(incomplete([waiting, log[1]!])).toEqual([1]);
+    expect(incomplete([waiting, approvedThen, afterADay])).toEqual([1]);
+    const rejected = became(one!.id, 5, { kind: 'rejected', group: 'finance' });
+    expect(incomplete([waiting, rejected, later('r3', 2 * dayMinutes, 10, 70)])).toEqual([]);
+  });
+
+  test('is told from one of another shape, which its meters cannot count either', () => {
+    const renamed = now.replace('amount: number', 'sum?: number, amount: integer 1..');
+    const log = [later('r1', 0, 5.5, null), later('r2', 1, 10, 15)];
+    const { incompleteMeters, otherShape } = tryOn(log, renamed, { sinceMs: startMs + minuteMs });
+    expect(incompleteMeters).toEqual([{ name: 'spent', sinceMs: startMs, requests: 1 }]);
+    // The candidate refuses it, so that it adds nothing.
+    expect(tryOn(log, renamed).incompleteMeters).toEqual([]);
+    expect([...otherShape]).toEqual([]);
+  });
 });
 
 function outcomesIn(matrix: DecisionMatrix): number {

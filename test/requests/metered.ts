@@ -33,6 +33,7 @@ export function inForceOf(text: string): ActivePolicies {
     actions: engine.actions,
     possibility: engine.possibility,
     asks: () => asks,
+    titleOf: (action) => set.actions.get(action)?.title ?? null,
     entries: engine.entries,
     entriesRecorded: engine.entriesRecorded,
     meters: engine.meters,

@@ -109,6 +109,7 @@ export function inForceWith(
     entriesRecorded: () => [],
     meters: [],
     asks: () => asks,
+    titleOf: () => null,
     actions: () => ['payment.create'],
     possibility: (action) => (action === 'payment.create' ? 'may' : null),
     checkPayload: () => [],

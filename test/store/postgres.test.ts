@@ -9,6 +9,7 @@ import { describeMeters } from './meters-contract.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { describeRecords } from './records-contract.ts';
 import { describeRequestLists } from './request-lists-contract.ts';
+import { describeSearch } from './search-contract.ts';
 import { describeStatistics } from './statistics-contract.ts';
 
 let server: PostgresServer;
@@ -31,3 +32,4 @@ describeRequestLists('the PostgreSQL store', createPlace);
 describeMeters('the PostgreSQL store', createPlace);
 describeRecords('the PostgreSQL store', createPlace);
 describeStatistics('the PostgreSQL store', createPlace);
+describeSearch('the PostgreSQL store', createPlace);

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AskedPerson } from '../../src/service/store/contract/asked-owner.ts';
-import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
+import type { AskedStatus, RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
@@ -68,7 +68,16 @@ function isAsked({ outcome, group }: Drawn, agentOwner = '', { groups, owner }: 
 const filter = fc.record({
   agent: fc.option(fc.nat(2)),
   actionKey: fc.option(fc.constantFrom('pay.create', 'pay.other')),
-  status: fc.option(fc.constantFrom<RequestStatus>('auto_approved', 'pending', 'rejected', 'expired')),
+  status: fc.option(
+    fc.constantFrom<AskedStatus>(
+      'auto_approved',
+      'pending',
+      'rejected',
+      'expired',
+      'unanswered',
+      'grant_over',
+    ),
+  ),
   outcome: fc.option(fc.constantFrom('ALLOW', 'DENY')),
   policy: fc.option(fc.constantFrom('pay', 'no_such')),
   riskMin: fc.option(fc.integer({ min: 0, max: 100 })),
@@ -125,7 +134,9 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
         return (
           (asked.agentId === null || asked.agentId === row.agentId) &&
           (asked.actionKey === null || asked.actionKey === row.actionKey) &&
-          (asked.status === null || asked.status === (isOver ? 'expired' : row.status)) &&
+          (asked.status === null ||
+            asked.status === (isOver ? 'expired' : row.status) ||
+            (isOver && asked.status === (row.status === 'pending' ? 'unanswered' : 'grant_over'))) &&
           (asked.outcome === null || asked.outcome === row.outcome) &&
           (asked.policy === null || asked.policy === draw.policy) &&
           (asked.riskMin === null || draw.risk >= asked.riskMin) &&
@@ -168,12 +179,11 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       const rows = Array.from({ length: lookedThroughMax + 10 }, (_, at) =>
         requestRow({
           createdAtMs: startMs + at,
-          recordJson: '{}',
-          actionKey: at === 0 ? 'a.rare' : 'a.usual',
+          recordJson: JSON.stringify({ decision: { risk: { high: at === 0 ? 90 : 10 } } }),
         }),
       );
       await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
-      const asked = { ...everything, actionKey: 'a.rare', countMax: 5 };
+      const asked = { ...everything, riskMin: 80, countMax: 5 };
       const first = await store.requests.list({ ...asked, after: null });
       expect(first.found).toEqual([]);
       expect(first.next).toEqual({ sequence: 11 });
@@ -197,7 +207,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
         expect(next).toBeNull();
       }
       const none = { ...everything, untilMs: startMs - 1, after: null, countMax: 5 };
-      expect(await store.requests.list(none)).toEqual({ found: [], next: null });
+      expect(await store.requests.list(none)).toEqual({ found: [], next: null, unsearched: 0 });
     });
 
     test('an agent may come back for what waits or is approved and not over, and for what it has taken', async () => {

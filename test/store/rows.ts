@@ -96,6 +96,7 @@ export const everything: RequestFilter = {
   riskMax: null,
   fromMs: null,
   untilMs: null,
+  text: null,
   seenBy: null,
   nowMs: startMs,
 };

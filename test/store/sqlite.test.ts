@@ -17,6 +17,7 @@ import { describeMeters } from './meters-contract.ts';
 import { describeRecords } from './records-contract.ts';
 import { describeRequestLists } from './request-lists-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
+import { describeSearch } from './search-contract.ts';
 import { describeStatistics } from './statistics-contract.ts';
 
 const createPlace = async () => {
@@ -34,6 +35,7 @@ describeRequestLists('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);
 describeRecords('the SQLite store', createPlace);
 describeStatistics('the SQLite store', createPlace);
+describeSearch('the SQLite store', createPlace);
 
 async function open(options: SqliteOptions): Promise<Store> {
   const store = await openStore(options);

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useReachable } from '../api/connection.ts';
-import { useResource } from '../api/resource.ts';
 import { useGrant, useSession } from '../api/session.tsx';
 import { usePlace } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
@@ -17,6 +16,7 @@ import { Notices } from './notices.tsx';
 import { SignInForm } from './sign-in.tsx';
 import { StalePolicies, useStaleSince } from './stale-policies.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+import { InboxLink, useWaitingCount, WaitingCount } from './waiting-count.tsx';
 
 interface LayoutProps {
   /** All pages; the menu shows those that have a place in it. */
@@ -28,6 +28,8 @@ export function Layout({ pages, children }: LayoutProps) {
   const { isMenuOpen, setMenuOpen, opener } = useMenu();
   const switches = useSwitches();
   const staleSince = useStaleSince();
+  const waiting = useWaitingCount();
+  const inMenu = { pages, waiting, arePoliciesStale: staleSince !== null };
   // The page is made meanwhile, but shown in its place at once.
   const isCutOff = useReachable() === 'no';
   const isPlaceKnown = switches.data !== null || !switches.isLoading || isCutOff;
@@ -48,13 +50,14 @@ export function Layout({ pages, children }: LayoutProps) {
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
+        <InboxLink count={waiting} />
       </header>
       <nav id="menu" class={isMenuOpen ? 'menu menu-open' : 'menu'} aria-label="Pages">
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
-        <MenuGroup pages={pages} group="work" arePoliciesStale={staleSince !== null} />
-        <MenuGroup pages={pages} group="set-up" arePoliciesStale={staleSince !== null} />
+        <MenuGroup group="work" {...inMenu} />
+        <MenuGroup group="set-up" {...inMenu} />
         <div class="menu-end">
           <KillSwitchButton />
           <ThemeChoice />
@@ -108,9 +111,11 @@ interface MenuGroupProps {
   readonly pages: readonly Page[];
   readonly group: 'work' | 'set-up';
   readonly arePoliciesStale: boolean;
+  /** How many requests wait for the person. */
+  readonly waiting: number | null;
 }
 
-function MenuGroup({ pages, group, arePoliciesStale }: MenuGroupProps) {
+function MenuGroup({ pages, group, arePoliciesStale, waiting }: MenuGroupProps) {
   return (
     <ul class="menu-group">
       {pages
@@ -120,6 +125,7 @@ function MenuGroup({ pages, group, arePoliciesStale }: MenuGroupProps) {
             key={page.pattern}
             page={page}
             isMarked={arePoliciesStale && page.pattern === '/policies'}
+            waiting={waiting}
           />
         ))}
     </ul>
@@ -130,9 +136,10 @@ interface MenuEntryProps {
   readonly page: Page;
   /** Something there needs to be looked at. */
   readonly isMarked: boolean;
+  readonly waiting: number | null;
 }
 
-function MenuEntry({ page: { pattern, title, access, menu }, isMarked }: MenuEntryProps) {
+function MenuEntry({ page: { pattern, title, access, menu }, isMarked, waiting }: MenuEntryProps) {
   const grant = useGrant(access);
   const { path } = usePlace();
   if (grant === 'no' || menu === undefined) return null;
@@ -142,7 +149,7 @@ function MenuEntry({ page: { pattern, title, access, menu }, isMarked }: MenuEnt
       <a href={pattern} aria-current={isHere ? 'page' : undefined}>
         <Icon name={menu.icon} />
         {title}
-        {pattern === '/approvals' && <WaitingCount />}
+        {pattern === '/approvals' && <WaitingCount count={waiting} />}
         {isMarked && (
           <span class="menu-count">
             !<span class="visually-hidden"> failed to load</span>
@@ -150,20 +157,6 @@ function MenuEntry({ page: { pattern, title, access, menu }, isMarked }: MenuEnt
         )}
       </a>
     </li>
-  );
-}
-
-const countedMax = 20;
-
-function WaitingCount() {
-  const { data } = useResource('listApprovals', { query: { limit: String(countedMax) } }, ['approvals']);
-  if (data === null || data.items.length === 0) return null;
-  const count = `${data.items.length}${data.next_cursor === null ? '' : '+'}`;
-  return (
-    <span class="menu-count">
-      {count}
-      <span class="visually-hidden"> waiting</span>
-    </span>
   );
 }
 

@@ -19,6 +19,8 @@ const checkErrors = {
   'range-not-allowed': 'a range on a type that has no order or length',
   'range-bound-mismatch': 'a bound of a range is not a length or an amount',
   'range-empty': 'the low end of a range is above its high end',
+  'title-field-unfit': 'a title names what is no field of the payload that people may be shown',
+  'title-unfit': 'a title is empty or too long',
   'money-in-list': 'money as the element of a list has no field for its currency',
   'currency-field-unfit': 'money names no fitting field with its currency',
   'number-unfit': 'a number has more digits than are exact',

@@ -10,7 +10,7 @@ const syntaxErrors = {
   'unterminated-text': 'a text has no closing quote on its line',
   'bad-escape': 'a backslash sequence that JSON does not know',
   'escape-in-pattern': 'a backslash sequence that would not reach the pattern as written',
-  'unclosed-placeholder': 'a `{` in a reason has no `}`',
+  'unclosed-placeholder': 'a `{` in a reason or a title has no `}`',
   'malformed-number': 'a number runs into a word',
   'money-spelling': 'an amount of money is not written as a number, a blank and three capitals',
   'duration-spelling': 'a duration is not written as one whole number and one unit without a blank',

@@ -5,6 +5,7 @@ import type { PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json } from '../model/json.ts';
+import type { MeterDefinition } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
@@ -21,7 +22,6 @@ import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
-
 import { createEntries, type EnterMeters } from './enter.ts';
 import {
   issuesOf,
@@ -49,6 +49,8 @@ export interface Linked extends PolicyEngine {
   prepare(): Iterator<void>;
   /** Ids of the rules that deciding the request tries; none where the gate refuses it. */
   tried(facts: Facts): readonly string[];
+  /** Meters that count requests of the action. */
+  counted(action: string): readonly MeterDefinition[];
   /** The text of an action's generated functions; null where the action is not declared. */
   source(action: string): string | null;
   /** An action's functions themselves, which a reload keeps while their one text is equal; null where it is not declared. */
@@ -138,6 +140,10 @@ export function link(
       return facts === null ? null : unit.enter(facts);
     },
     meters: program.meters,
+    counted: (action) =>
+      (program.open(action)?.metering?.entries ?? []).flatMap(({ counted, definition }) =>
+        counted === null ? [] : [definition],
+      ),
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
     actions: () => program.actions.keys(),
     possibility: createPossibilities(ctx),

@@ -6,6 +6,7 @@ import type { Json } from './json.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
 import type { Possibility } from './possibility.ts';
 import type { AgentFacts, Facts } from './request.ts';
+import type { Title } from './title.ts';
 import type { TracedDecision, TracedRule } from './trace.ts';
 import type { Shape } from './type.ts';
 
@@ -38,6 +39,8 @@ export interface PolicyEngine {
 export interface ActivePolicies extends PolicyEngine {
   /** By id, the enforced rules that ask something of people. */
   readonly asks: () => ReadonlyMap<string, AskedRule>;
+  /** What a request of the action is about; null where the action has no title. */
+  readonly titleOf: (action: string) => Title | null;
   /** SHA-256 in hexadecimal. */
   readonly digest: string;
   /** The git commit of the policy directory; null outside a repository. */

@@ -3,6 +3,7 @@
 import type { Span } from '../diagnostic/span.ts';
 import type { Hours } from '../value/hours.ts';
 import type { Expression, FieldRead } from './expression.ts';
+import type { Title } from './title.ts';
 import type { Shape, Type } from './type.ts';
 import type { Value } from './value.ts';
 
@@ -24,6 +25,8 @@ export interface Action {
   readonly key: string;
   readonly groups: readonly string[];
   readonly shape: Shape;
+  /** Null: the first short fields of the payload say what a request is about. */
+  readonly title: Title | null;
   readonly doc: string | null;
   readonly span: Span;
 }

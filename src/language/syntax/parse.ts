@@ -43,11 +43,11 @@ function readFile(reader: Reader): PolicyFile {
   reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);
   const docBefore = documentationBefore(comments, source);
-  const { declarations, reasons, errors } = policyParser().readFile(known, reader, docBefore);
+  const { declarations, templates, errors } = policyParser().readFile(known, reader, docBefore);
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
-  for (const { token, parts } of reasons) {
+  for (const { token, parts } of templates) {
     parts.push(...readTemplate(token, reader, (text, from, to) => readPlaceholder(text, from, to, reader)));
   }
   return { kind: 'file', declarations, comments, span: makeSpan(reader, 0, source.text.length) };

@@ -67,7 +67,7 @@ export interface ReportedFinding {
   readonly example: ReportedExample | null;
   /** Conditions that were guessed, where there is no example. */
   readonly guessed: readonly string[];
-  /** The requests of the log that meet it. */
+  /** The requests of the log that meet it, and what they ask of people. */
   readonly log: FiledRequests | null;
 }
 
@@ -78,6 +78,8 @@ export interface ReportedLog {
   readonly until: string | null;
   /** Requests that change without a finding. */
   readonly without_finding: number;
+  /** What requests ask of people that meet no finding, unchanged ones included. */
+  readonly people_without_finding: Tallied['otherPeople'];
   /** Of these it cannot be told which finding they meet: digests stand for what the sets read. */
   readonly unfiled: number;
   /** Of these it cannot be told: secrets that the payload check reads are not in the records. */
@@ -170,6 +172,7 @@ function reportedLog({
   requests,
   period,
   withoutFinding,
+  otherPeople,
   unfiled,
   withheld,
   unknownFacts,
@@ -179,6 +182,7 @@ function reportedLog({
     from: period === null ? null : new Date(period.fromMs).toISOString(),
     until: period === null ? null : new Date(period.untilMs).toISOString(),
     without_finding: withoutFinding,
+    people_without_finding: otherPeople,
     unfiled,
     withheld,
     unknown_facts: unknownFacts,

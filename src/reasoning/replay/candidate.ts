@@ -15,6 +15,8 @@ export interface ReplayCandidate
   > {
   /** By id, the enforced rules that ask something of people. */
   readonly asks: ReadonlyMap<string, AskedRule>;
+  /** Meters that count requests of the action. */
+  readonly counted: (action: string) => readonly MeterDefinition[];
 }
 
 /** Totals of meters, which begin empty. */

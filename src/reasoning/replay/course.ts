@@ -3,10 +3,10 @@
 
 import type { ApprovalRule, AskedRule } from '../../language/model/asked.ts';
 import type { Decision } from '../../language/model/decision.ts';
-import type { MeterUse } from '../../language/model/metering.ts';
+import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
-import type { LoggedRequest } from './log.ts';
-import { type AskedWords, askedWords } from './workload.ts';
+import { isWaiting, type LoggedRequest } from './log.ts';
+import { type AskedWords, askedWords, type Workload } from './workload.ts';
 
 /** A person's approval, for the candidate's rules that asked the group when it was given. */
 export interface KeptVote {
@@ -23,6 +23,10 @@ export interface Course {
   readonly isEarlier: boolean;
   /** What it adds to meters. */
   readonly uses: readonly MeterUse[];
+  /** Meters to which it adds something that its record does not say, where it stands as the log says. */
+  readonly lacking: readonly MeterDefinition[];
+  /** Names of the incomplete meters that its decisions have read. */
+  readonly incomplete: Set<string>;
   /** The candidate's, the latest last. */
   readonly decisions: Decision[];
   status: 'waiting' | 'granted' | 'over';
@@ -43,6 +47,8 @@ export interface Course {
     readonly asked: AskedWords;
   };
   readonly asked: AskedWords;
+  /** In which what it asks of people is counted. */
+  readonly workloads: readonly Workload[];
 }
 
 export function latestOf({ decisions }: Course): Decision {
@@ -67,4 +73,16 @@ export function approvalsFor({ rule, needs }: ApprovalRule, votes: readonly Kept
 export function isAnsweredInLog(course: Course): boolean {
   const { log } = course;
   return askedWords(latestOf(course)).every(([group, needs]) => needs <= (log.asked.get(group) ?? 0));
+}
+
+/** Only what waits may ask more later. */
+export function wordsFor(decision: Decision): AskedWords {
+  return isWaiting(decision) ? new Map() : noWords;
+}
+
+const noWords: AskedWords = new Map();
+
+export function courseStatusOf(decision: Decision): Course['status'] {
+  if (isWaiting(decision)) return 'waiting';
+  return decision.outcome === 'ALLOW' ? 'granted' : 'over';
 }

@@ -13,6 +13,8 @@ export interface ReplayExample {
   readonly now: DecidedAs;
   /** Id of the finding under which it is filed; null where there is none. */
   readonly finding: string | null;
+  /** Names of the meters that it reads as its record says, since they lack what others have added. */
+  readonly incompleteMeters: readonly string[];
 }
 
 export interface DecidedAs {

@@ -12,7 +12,15 @@ import {
   type Satisfied,
 } from '../../language/model/request.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
-import { approvalsFor, type Course, isAnsweredInLog, isApproval, latestOf } from './course.ts';
+import {
+  approvalsFor,
+  type Course,
+  courseStatusOf,
+  isAnsweredInLog,
+  isApproval,
+  latestOf,
+  wordsFor,
+} from './course.ts';
 import {
   isWaiting,
   type LogEntry,
@@ -21,12 +29,13 @@ import {
   type LoggedPerson,
   type LoggedRequest,
 } from './log.ts';
-import { Readings } from './readings.ts';
+import { meterEntriesOf } from './meter-entries.ts';
+import { type IncompleteMeter, Readings } from './readings.ts';
 import { StepUps } from './step-ups.ts';
 import type { Tally } from './tally.ts';
 import { Timers } from './timers.ts';
 import { askedByRules, enterApproval, needsOf } from './votes.ts';
-import type { AskedWords } from './workload.ts';
+import { countAsked, type Workload } from './workload.ts';
 
 /** How the waits end that the candidate begins. */
 export interface WaitEnds {
@@ -52,6 +61,21 @@ export interface InOrderOptions {
   readonly wholeSinceMs: number;
   /** Hears of every decision: the first of a request, and those that follow. */
   readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
+}
+
+interface InOrderResult {
+  readonly waits: WaitEnds;
+  readonly readingsRecorded: number;
+  readonly incompleteMeters: readonly IncompleteMeter[];
+}
+
+interface Begun {
+  /** What it adds to meters; null where its record does not say. */
+  readonly entries: readonly MeterUse[] | null;
+  readonly decision: Decision;
+  readonly incomplete?: readonly string[];
+  /** Null where it counts in meters alone. */
+  readonly workloads: readonly Workload[] | null;
 }
 
 /** A class because it holds where everything stands. */
@@ -85,34 +109,35 @@ export class InOrder {
     }
   }
 
-  result(): { readonly waits: WaitEnds; readonly readingsRecorded: number } {
+  result(): InOrderResult {
     const waits = { ...this.#ends };
     for (const course of this.#courses.values())
       if (course.status === 'waiting' && !course.isEarlier)
         waits[isAnsweredInLog(course) ? 'open' : 'unknown'] += 1;
-    return { waits, readingsRecorded: this.#readings.recorded };
+    const { recorded: readingsRecorded } = this.#readings;
+    return { waits, readingsRecorded, incompleteMeters: this.#readings.incomplete() };
   }
 
   #decide(logged: LoggedRequest): void {
     const { candidate, sinceMs, tally, onDecision } = this.#options;
     const { facts } = logged;
     if (facts.agent.id !== undefined) this.#agents.set(facts.agent.id, facts.agent);
-    const uses = usesOf(candidate, logged);
+    const entries = meterEntriesOf(candidate, logged);
+    const uses = entries ?? [];
     this.#readings.pass(facts.nowMs);
     if (facts.nowMs < sinceMs) {
-      this.#begin(logged, { uses, decision: logged.decision, isEarlier: true });
+      this.#begin(logged, { entries, decision: logged.decision, workloads: null });
       return;
     }
     const at = { nowMs: facts.nowMs, requestId: logged.id, recorded: facts.meters };
-    const asked = { ...facts, meters: this.#readings.read(uses, at), satisfied: nothingSatisfied };
+    const { meters, incomplete } = this.#readings.read(uses, at);
+    const asked = { ...facts, meters, satisfied: nothingSatisfied };
     const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
     onDecision?.(logged.id, decision);
-    if (!tally.count(logged, decidedOn, decision)) {
-      // What was granted counts in meters, whatever the candidate would have said.
-      this.#begin(logged, { uses, decision: logged.decision, isEarlier: true });
-      return;
-    }
-    this.#begin(logged, { uses, decision, isEarlier: false });
+    const workloads = tally.count(logged, { facts: decidedOn, decision, incomplete });
+    // What was granted counts in meters, whatever the candidate would have said.
+    const begun = workloads === null ? { decision: logged.decision } : { decision, incomplete };
+    this.#begin(logged, { entries, workloads, ...begun });
   }
 
   /** With the step-ups that are fresh, where a rule asks for one. */
@@ -126,11 +151,11 @@ export class InOrder {
     return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
   }
 
-  #begin(
-    logged: LoggedRequest,
-    { uses, decision, isEarlier }: Pick<Course, 'uses' | 'isEarlier'> & { readonly decision: Decision },
-  ): void {
-    const { meters, rules, tally } = this.#options;
+  #begin(logged: LoggedRequest, { entries, decision, incomplete = [], workloads: counted }: Begun): void {
+    const { candidate, meters, rules } = this.#options;
+    const uses = entries ?? [];
+    const isEarlier = counted === null;
+    const workloads = counted ?? [];
     const { id, expiresAtMs } = logged;
     const { nowMs } = logged.facts;
     if (decision.outcome === 'ALLOW') meters.grant(id, uses, nowMs);
@@ -140,8 +165,10 @@ export class InOrder {
       logged,
       isEarlier,
       uses,
+      lacking: isEarlier && entries === null ? candidate.counted(logged.facts.action) : [],
+      incomplete: new Set(incomplete),
       decisions: [decision],
-      status: statusOf(decision),
+      status: courseStatusOf(decision),
       deadlineMs,
       grantedAtMs: decision.outcome === 'ALLOW' ? nowMs : null,
       isFollowed: isEarlier || (isWaiting(logged.decision) && deadlineMs === expiresAtMs),
@@ -149,18 +176,24 @@ export class InOrder {
       hasSteppedUp: false,
       log: {
         decision: logged.decision,
-        status: statusOf(logged.decision),
+        status: courseStatusOf(logged.decision),
         meters: logged.facts.meters,
         expiresAtMs,
         asked: wordsFor(logged.decision),
       },
       asked: wordsFor(decision),
+      workloads,
     };
-    if (!isEarlier) {
-      tally.workload.ask('before', logged.decision, { asked: course.log.asked, atMs: nowMs });
-      tally.workload.ask('now', decision, { asked: course.asked, atMs: nowMs });
-    }
+    countAsked(workloads, 'before', { decision: logged.decision, asked: course.log.asked, atMs: nowMs });
+    countAsked(workloads, 'now', { decision, asked: course.asked, atMs: nowMs });
+    this.#readings.noteIncomplete(uses, incomplete);
+    this.#lack(course, nowMs);
     this.#keep(course);
+  }
+
+  #lack({ lacking, status, deadlineMs }: Course, atMs: number): void {
+    if (status === 'over' || lacking.length === 0) return;
+    this.#readings.lack(lacking, { atMs, endMs: status === 'granted' ? atMs : deadlineMs });
   }
 
   /** For as long as anything more can become of it. */
@@ -286,7 +319,7 @@ export class InOrder {
   }
 
   #becomes(course: Course, decision: Decision, nowMs: number): void {
-    const { rules, tally, meters } = this.#options;
+    const { rules, meters } = this.#options;
     const { id, facts } = course.logged;
     const wait = {
       createdAtMs: facts.nowMs,
@@ -294,7 +327,7 @@ export class InOrder {
       expiresAtMs: course.deadlineMs,
     };
     course.decisions.push(decision);
-    if (!course.isEarlier) tally.workload.ask('now', decision, { asked: course.asked, atMs: facts.nowMs });
+    countAsked(course.workloads, 'now', { decision, asked: course.asked, atMs: facts.nowMs });
     if (decision.outcome === 'ALLOW') {
       meters.approve(id, nowMs);
       course.grantedAtMs = nowMs;
@@ -305,12 +338,16 @@ export class InOrder {
       course.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
       this.#schedule(course);
     }
+    this.#lack(course, nowMs);
   }
 
   #look(course: Course, nowMs: number, satisfied: Satisfied): Decision {
     const { logged, uses } = course;
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
-    const meters = this.#readings.read(uses, at);
+    const { meters, incomplete } = this.#readings.read(uses, at);
+    const news = incomplete.filter((name) => !course.incomplete.has(name));
+    this.#readings.noteIncomplete(uses, news);
+    for (const name of news) course.incomplete.add(name);
     const agent = this.#agentOf(course);
     const facts = { ...logged.facts, agent, nowMs, meters, satisfied };
     return decideLogged(this.#options.candidate, logged, facts);
@@ -354,14 +391,12 @@ export class InOrder {
       log.status = 'over';
     if (event.kind !== 'decided') return;
     log.decision = event.decision;
-    log.status = statusOf(event.decision);
+    log.status = courseStatusOf(event.decision);
     log.meters = event.meters;
     log.expiresAtMs = event.expiresAtMs;
-    if (!course.isEarlier)
-      this.#options.tally.workload.ask('before', event.decision, {
-        asked: log.asked,
-        atMs: course.logged.facts.nowMs,
-      });
+    const { decision } = event;
+    const atMs = course.logged.facts.nowMs;
+    countAsked(course.workloads, 'before', { decision, asked: log.asked, atMs });
   }
 
   /** A wait goes on by itself where the log's has ended, or ends at another moment. */
@@ -372,22 +407,6 @@ export class InOrder {
     course.isFollowed = isFollowed;
     if (hasLeft || log.status === 'granted') this.#schedule(course);
   }
-}
-
-function usesOf(candidate: ReplayCandidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
-  return holdsDigests ? (candidate.entriesRecorded(facts) ?? []) : candidate.entries(facts);
-}
-
-/** Only what waits may ask more later. */
-function wordsFor(decision: Decision): AskedWords {
-  return isWaiting(decision) ? new Map() : noWords;
-}
-
-const noWords: AskedWords = new Map();
-
-function statusOf(decision: Decision): Course['status'] {
-  if (isWaiting(decision)) return 'waiting';
-  return decision.outcome === 'ALLOW' ? 'granted' : 'over';
 }
 
 /** The second decision that belongs to a word is made with the word. */

@@ -1,15 +1,35 @@
-// Where the candidate's meters stand for a request. INVARIANT: a meter whose window begins before the log does reads what
-// the record says, and is unknown where that says nothing; it never reads too little.
+// Where the candidate's meters stand for a request. INVARIANT: a meter whose window begins before the log does, or holds a
+// grant of which the record does not say what it adds, reads what the record says, and is unknown where that says nothing.
 
-import type { MeterUse } from '../../language/model/metering.ts';
+import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { ReplayCandidate, ReplayMeters } from './candidate.ts';
 
-export interface ReadAt {
+interface ReadAt {
   readonly nowMs: number;
   readonly requestId: string;
   /** What the record says, by name. */
   readonly recorded: Facts['meters'];
+}
+
+interface ReadMeters {
+  readonly meters: Facts['meters'];
+  /** Names of those that are incomplete. */
+  readonly incomplete: readonly string[];
+}
+
+/** A meter that some request reads while it lacks what an earlier one has added. */
+export interface IncompleteMeter {
+  readonly name: string;
+  /** Since when it lacks something. */
+  readonly sinceMs: number;
+  /** That read it so. */
+  readonly requests: number;
+}
+
+interface Gap {
+  readonly sinceMs: number;
+  untilMs: number;
 }
 
 const tidyEvery = 20_000;
@@ -19,8 +39,11 @@ export class Readings {
   readonly #meters: ReplayMeters;
   readonly #wholeSinceMs: number;
   readonly #inUse: ReadonlySet<string>;
+  /** By the id of the meter. */
+  readonly #gaps = new Map<string, Gap>();
+  readonly #incomplete = new Map<string, { readonly sinceMs: number; requests: number }>();
   #passed = 0;
-  /** Requests with a reading that is the record's. */
+  /** Requests with a reading that is the record's, as the log begins too late. */
   recorded = 0;
 
   /** The log holds all that was granted since `wholeSinceMs`. */
@@ -40,23 +63,55 @@ export class Readings {
     if (this.#passed % tidyEvery === 0) this.#meters.tidy(this.#inUse, nowMs);
   }
 
-  read(uses: readonly MeterUse[], at: ReadAt): Facts['meters'] {
+  /** Something that is not known is in the meters until `endMs`, and then for as long as their windows are. */
+  lack(definitions: readonly MeterDefinition[], { atMs, endMs }: { atMs: number; endMs: number }): void {
+    for (const { id, overMs } of definitions) {
+      const known = this.#gaps.get(id);
+      const gap = known === undefined || known.untilMs <= atMs ? { sinceMs: atMs, untilMs: atMs } : known;
+      gap.untilMs = Math.max(gap.untilMs, endMs + overMs);
+      this.#gaps.set(id, gap);
+    }
+  }
+
+  read(uses: readonly MeterUse[], at: ReadAt): ReadMeters {
     if (uses.length === 0) return none;
-    const readings: Record<string, Reading> = {};
+    const meters: Record<string, Reading> = {};
+    const incomplete: string[] = [];
     let isRecorded = false;
     for (const use of uses) {
       if (use.names.length === 0) continue;
       const isWhole = at.nowMs - use.definition.overMs >= this.#wholeSinceMs;
-      const own = isWhole ? this.#meters.read(use, at) : null;
+      const isLacking = at.nowMs < (this.#gaps.get(use.definition.id)?.untilMs ?? Number.NEGATIVE_INFINITY);
+      if (!isWhole) isRecorded = true;
+      if (isLacking) incomplete.push(...use.names);
+      const own = isWhole && !isLacking ? this.#meters.read(use, at) : null;
       for (const name of use.names) {
-        const reading = isWhole ? own : at.recorded[name];
-        if (!isWhole) isRecorded = true;
-        if (reading != null) readings[name] = reading;
+        const reading = isWhole && !isLacking ? own : at.recorded[name];
+        if (reading != null) meters[name] = reading;
       }
     }
     if (isRecorded) this.recorded += 1;
-    return readings;
+    return { meters, incomplete };
+  }
+
+  /** A request has read them, each under one of its names. */
+  noteIncomplete(uses: readonly MeterUse[], names: readonly string[]): void {
+    for (const { definition, names: own } of uses)
+      for (const name of own) {
+        const gap = this.#gaps.get(definition.id);
+        if (gap === undefined || !names.includes(name)) continue;
+        const noted = this.#incomplete.get(name) ?? { sinceMs: gap.sinceMs, requests: 0 };
+        noted.requests += 1;
+        this.#incomplete.set(name, noted);
+      }
+  }
+
+  /** By name. */
+  incomplete(): readonly IncompleteMeter[] {
+    return [...this.#incomplete]
+      .map(([name, noted]) => ({ name, ...noted }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 
-const none: Facts['meters'] = {};
+const none: ReadMeters = { meters: {}, incomplete: [] };

@@ -5,7 +5,9 @@ import type { Decision } from '../../language/model/decision.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
 import { InOrder, type WaitEnds } from './in-order.ts';
 import type { LogEntry, LoggedRequest } from './log.ts';
+import type { IncompleteMeter } from './readings.ts';
 import { type ChangedRequest, type ReplayFinding, type Tallied, Tally } from './tally.ts';
+import { countAsked } from './workload.ts';
 
 export type ReplayReading = 'as recorded' | 'in order';
 
@@ -31,6 +33,8 @@ export interface ReplayResult extends Tallied {
   readonly waits: WaitEnds | null;
   /** Requests with a reading of a meter that is the record's, as the log does not reach back far enough. */
   readonly readingsRecorded: number;
+  /** Meters that some request reads while they lack a grant of which the record does not say what it adds. */
+  readonly incompleteMeters: readonly IncompleteMeter[];
 }
 
 export interface PolicyReplay {
@@ -53,7 +57,7 @@ export function createReplay(options: ReplayOptions): PolicyReplay {
       take: (entry) => {
         if (entry.kind === 'request' && entry.facts.nowMs >= sinceMs) takeAsRecorded(options, tally, entry);
       },
-      result: () => ({ reading, ...tally.result(), waits: null, readingsRecorded: 0 }),
+      result: () => ({ reading, ...tally.result(), waits: null, readingsRecorded: 0, incompleteMeters: [] }),
     };
   }
   const inOrder = new InOrder({ ...options, tally, sinceMs, wholeSinceMs });
@@ -66,8 +70,8 @@ export function createReplay(options: ReplayOptions): PolicyReplay {
 function takeAsRecorded({ candidate, onDecision }: ReplayOptions, tally: Tally, logged: LoggedRequest): void {
   const decision = decideLogged(candidate, logged, logged.facts);
   onDecision?.(logged.id, decision);
-  if (!tally.count(logged, logged.facts, decision)) return;
+  const workloads = tally.count(logged, { facts: logged.facts, decision, incomplete: [] }) ?? [];
   const { nowMs: atMs } = logged.facts;
-  tally.workload.ask('before', logged.decision, { asked: new Map(), atMs });
-  tally.workload.ask('now', decision, { asked: new Map(), atMs });
+  countAsked(workloads, 'before', { decision: logged.decision, asked: new Map(), atMs });
+  countAsked(workloads, 'now', { decision, asked: new Map(), atMs });
 }

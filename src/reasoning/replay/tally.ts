@@ -30,17 +30,32 @@ export interface AskedOfFinding {
   readonly holdsDigests: boolean;
 }
 
-/** The requests under one finding, and how many agents sent them. */
+/** The requests under one finding, how many agents sent them, and what they ask of people. */
 export interface FiledRequests {
   readonly id: string;
   readonly requests: number;
   readonly agents: number;
+  readonly people: readonly GroupWorkload[];
+}
+
+interface Filed {
+  requests: number;
+  readonly agents: Set<string>;
+  readonly workload: Workload;
 }
 
 /** A request that the candidate decides otherwise, or for which it asks other people. */
 export interface ChangedRequest extends ReplayExample {
   readonly agentId: string | null;
   readonly asked: Readonly<Record<WorkloadSide, AskedWords>>;
+}
+
+/** What the candidate makes of a request. */
+interface DecidedNow {
+  readonly facts: Facts;
+  readonly decision: Decision;
+  /** Names of the meters among the facts that lack something. */
+  readonly incomplete: readonly string[];
 }
 
 /** Decisions of the log by row, of the candidate by column. */
@@ -60,6 +75,8 @@ export interface Tallied {
     /** The same decision, and another rule made it. */
     readonly rule: number;
   };
+  /** Of those decided otherwise, or for which others are asked: how many read a meter that lacks something. */
+  readonly changedOnIncomplete: number;
   readonly people: readonly GroupWorkload[];
   /** By action, requests refused because their payload has another shape or their action is not declared, as they were not before. */
   readonly otherShape: ReadonlyMap<string, number>;
@@ -71,6 +88,8 @@ export interface Tallied {
   readonly findings: readonly FiledRequests[];
   /** Requests with another decision, or for which others are asked, that meet no finding. */
   readonly withoutFinding: number;
+  /** What requests ask that are filed under no finding, unchanged ones included. */
+  readonly otherPeople: readonly GroupWorkload[];
   /** Requests of which it cannot be told whether they meet a finding: digests stand for what the sets read. */
   readonly unfiled: number;
   readonly examples: readonly ReplayExample[];
@@ -84,7 +103,6 @@ export interface TallyOptions {
 
 /** A class because it is counted up by each request. */
 export class Tally {
-  readonly workload = new Workload();
   readonly #options: TallyOptions;
   readonly #reads: FactReads;
   readonly #matrix = emptyMatrix();
@@ -96,11 +114,14 @@ export class Tally {
     unknownFacts: new Map(),
     decidedBy: new Map(),
   } as const satisfies Record<string, Map<string, number>>;
-  readonly #filed = new Map<string, { requests: number; readonly agents: Set<string> }>();
+  readonly #workload = new Workload();
+  readonly #otherWorkload = new Workload();
+  readonly #filed = new Map<string, Filed>();
   readonly #findingsOfTime: readonly ReplayFinding[];
   #requests = 0;
   #withheld = 0;
   #withoutFinding = 0;
+  #changedOnIncomplete = 0;
   #unfiled = 0;
   #fromMs = Number.POSITIVE_INFINITY;
   #untilMs = Number.NEGATIVE_INFINITY;
@@ -111,42 +132,54 @@ export class Tally {
     this.#findingsOfTime = options.findings.filter(({ isOfTime }) => isOfTime);
   }
 
-  /** One request, and what the candidate decides on the facts; false where it cannot be told. */
-  count(logged: LoggedRequest, facts: Facts, decision: Decision): boolean {
+  /**
+   * One request, and what the candidate decides on the facts: the workloads in which what it asks of people has to be
+   * counted; null where it cannot be told.
+   */
+  count(logged: LoggedRequest, now: DecidedNow): readonly Workload[] | null {
     const { nowMs, action } = logged.facts;
+    const { facts, decision } = now;
     this.#requests += 1;
     this.#fromMs = Math.min(this.#fromMs, nowMs);
     this.#untilMs = Math.max(this.#untilMs, nowMs);
     if (logged.policies !== null) increase(this.#counts.decidedBy, logged.policies);
     if (isWithheld(this.#options.candidate, logged, decision)) {
       this.#withheld += 1;
-      return false;
+      return null;
     }
     this.#matrix[logged.decision.outcome][decision.outcome] += 1;
     const isNew = decision.by !== logged.decision.by;
     if (decision.by === 'invalid_payload') increase(this.#counts.otherShape, action, isNew);
     else if (decision.by === 'undeclared_action') increase(this.#counts.undeclared, action, isNew);
     else this.#countUnknown(facts, logged.holdsDigests);
-    this.#compare(logged, facts, decision);
-    return true;
+    return [this.#workload, this.#compare(logged, now)?.workload ?? this.#otherWorkload];
   }
 
   result(): Tallied {
     const isEmpty = this.#requests === 0;
     const [fromMs, untilMs] = [this.#fromMs, this.#untilMs];
+    const peopleIn = (workload: Workload | undefined): readonly GroupWorkload[] =>
+      isEmpty ? [] : (workload?.groups(fromMs, untilMs) ?? []);
     return {
       requests: this.#requests,
       period: isEmpty ? null : { fromMs, untilMs },
       matrix: this.#matrix,
       withheld: this.#withheld,
       changes: this.#changes,
-      people: isEmpty ? [] : this.workload.groups(fromMs, untilMs),
+      changedOnIncomplete: this.#changedOnIncomplete,
+      people: peopleIn(this.#workload),
       ...this.#counts,
       findings: this.#options.findings.map(({ id }) => {
         const filed = this.#filed.get(id);
-        return { id, requests: filed?.requests ?? 0, agents: filed?.agents.size ?? 0 };
+        return {
+          id,
+          requests: filed?.requests ?? 0,
+          agents: filed?.agents.size ?? 0,
+          people: peopleIn(filed?.workload),
+        };
       }),
       withoutFinding: this.#withoutFinding,
+      otherPeople: peopleIn(this.#otherWorkload),
       unfiled: this.#unfiled,
       examples: this.#examples.all(),
     };
@@ -156,23 +189,25 @@ export class Tally {
     for (const path of this.#reads.unknownTo(facts, holdsDigests)) increase(this.#counts.unknownFacts, path);
   }
 
-  #compare(logged: LoggedRequest, facts: Facts, decision: Decision): void {
+  /** What it is filed under. */
+  #compare(logged: LoggedRequest, now: DecidedNow): Filed | null {
+    const { facts, decision } = now;
     const change = changeOf(logged.decision, decision);
     const findings = change === null ? this.#findingsOfTime : this.#options.findings;
-    const finding =
-      findings.length === 0
-        ? null
-        : this.#file(findings, {
-            before: logged.facts,
-            after: facts,
-            policies: logged.policies,
-            holdsDigests: logged.holdsDigests,
-          });
-    if (finding === 'unfiled') this.#unfiled += 1;
-    if (change === null) return;
-    this.#changes[change] += 1;
-    if (change === 'rule') return;
-    if (finding === null) this.#withoutFinding += 1;
+    const { holdsDigests, policies } = logged;
+    const met = findingMet(findings, { before: logged.facts, after: facts, policies, holdsDigests });
+    if (met === 'unfiled') this.#unfiled += 1;
+    const finding = met === 'unfiled' ? null : met;
+    if (change !== null) this.#changes[change] += 1;
+    if (change === 'outcome' || change === 'asked') {
+      if (met === null) this.#withoutFinding += 1;
+      if (now.incomplete.length > 0) this.#changedOnIncomplete += 1;
+      this.#tell(logged, now, finding);
+    }
+    return finding === null ? null : this.#file(finding, facts);
+  }
+
+  #tell(logged: LoggedRequest, { decision, incomplete }: DecidedNow, finding: string | null): void {
     const { agent, nowMs: atMs, action } = logged.facts;
     const example: ReplayExample = {
       id: logged.id,
@@ -181,30 +216,31 @@ export class Tally {
       action,
       before: { outcome: logged.decision.outcome, by: logged.decision.by },
       now: { outcome: decision.outcome, by: decision.by },
-      finding: finding === 'unfiled' ? null : finding,
+      finding,
+      incompleteMeters: incomplete,
     };
     this.#examples.offer(example);
     const asked = { before: new Map(askedWords(logged.decision)), now: new Map(askedWords(decision)) };
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
   }
 
-  /** Under the first that the request meets, unless one before it cannot be told. */
-  #file(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | 'unfiled' | null {
-    let id: string | null = null;
-    for (const finding of findings) {
-      const isMet = finding.matches(asked);
-      if (isMet === null) return 'unfiled';
-      if (isMet) id = finding.id;
-      if (isMet) break;
-    }
-    if (id === null) return null;
-    const { agent } = asked.after;
-    const filed = this.#filed.get(id) ?? { requests: 0, agents: new Set() };
+  #file(id: string, { agent }: Facts): Filed {
+    const filed = this.#filed.get(id) ?? { requests: 0, agents: new Set(), workload: new Workload() };
     filed.requests += 1;
     filed.agents.add(agent.id ?? agent.name ?? '');
     this.#filed.set(id, filed);
-    return id;
+    return filed;
   }
+}
+
+/** The first that the request meets, by its id, unless one before it cannot be told. */
+function findingMet(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | 'unfiled' | null {
+  for (const finding of findings) {
+    const isMet = finding.matches(asked);
+    if (isMet === null) return 'unfiled';
+    if (isMet) return finding.id;
+  }
+  return null;
 }
 
 /** What a reader of the result has to hear of; null where nothing changes. */

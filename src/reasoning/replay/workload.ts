@@ -1,7 +1,8 @@
-// What is asked of people: words by group and day, before and now. A word is one person's answer; a request asks of a
-// group the most words that any of its decisions asks. INVARIANT: totals are the sums of the days.
+// What is asked of people: words by group and hour, before and now. A word is one person's answer; a request asks of a
+// group the most words that any of its decisions asks. INVARIANT: totals are the sums of the hours.
 
 import type { Decision } from '../../language/model/decision.ts';
+import { hoursOf } from './hours.ts';
 
 const sides = ['before', 'now'] as const;
 /** `before` is the log, `now` the candidate. */
@@ -18,57 +19,71 @@ export interface DayFigures {
   readonly worst: number;
 }
 
+type BothSides<T> = Readonly<Record<WorkloadSide, T>>;
+
 export interface GroupWorkload {
   readonly group: string;
-  readonly words: Readonly<Record<WorkloadSide, number>>;
+  readonly words: BothSides<number>;
   /** Words a day, over every day of the period. */
-  readonly day: Readonly<Record<WorkloadSide, DayFigures>>;
+  readonly day: BothSides<DayFigures>;
+  /** Words of requests that were made in the same hour, in the busiest one. */
+  readonly busiest: BothSides<number>;
+  /** What the words cost. */
+  readonly hours: BothSides<number>;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+const hoursADay = 24;
 
 /** A class because it is counted up by each request. */
 export class Workload {
-  readonly #days: Readonly<Record<WorkloadSide, Map<string, Map<number, number>>>> = {
-    before: new Map(),
-    now: new Map(),
-  };
+  readonly #hours: BothSides<Map<string, Map<number, number>>> = { before: new Map(), now: new Map() };
 
-  /** Counts what a decision asks beyond what the request has asked already. */
-  ask(side: WorkloadSide, decision: Decision, { asked, atMs }: { asked: AskedWords; atMs: number }): void {
-    for (const [group, needs] of askedWords(decision)) {
-      const more = needs - (asked.get(group) ?? 0);
-      if (more <= 0) continue;
-      asked.set(group, needs);
-      this.#add(side, { group, words: more, day: Math.floor(atMs / dayMs) });
-    }
+  add(
+    side: WorkloadSide,
+    { group, words, atMs }: { readonly group: string; readonly words: number; readonly atMs: number },
+  ): void {
+    const groups = this.#hours[side];
+    const hours = groups.get(group) ?? new Map<number, number>();
+    groups.set(group, hours);
+    const hour = Math.floor(atMs / hourMs);
+    hours.set(hour, (hours.get(hour) ?? 0) + words);
   }
 
   /** By group, over the days from the first moment to the last. */
   groups(fromMs: number, untilMs: number): readonly GroupWorkload[] {
-    const names = new Set(sides.flatMap((side) => [...this.#days[side].keys()]));
-    const daysMax = Math.floor(untilMs / dayMs) - Math.floor(fromMs / dayMs) + 1;
-    const figures = (side: WorkloadSide, group: string): readonly number[] => [
-      ...(this.#days[side].get(group)?.values() ?? []),
-    ];
+    const names = new Set(sides.flatMap((side) => [...this.#hours[side].keys()]));
+    const days = dayOf(untilMs / hourMs) - dayOf(fromMs / hourMs) + 1;
     return [...names].sort().map((group) => {
-      const [before, now] = [figures('before', group), figures('now', group)];
+      const of = (side: WorkloadSide): SideFigures =>
+        figures(this.#hours[side].get(group) ?? new Map(), days);
+      const [before, now] = [of('before'), of('now')];
       return {
         group,
-        words: { before: sum(before), now: sum(now) },
-        day: { before: perDay(before, daysMax), now: perDay(now, daysMax) },
+        words: { before: before.words, now: now.words },
+        day: { before: before.day, now: now.day },
+        busiest: { before: before.busiest, now: now.busiest },
+        hours: { before: hoursOf(before.words), now: hoursOf(now.words) },
       };
     });
   }
+}
 
-  #add(
-    side: WorkloadSide,
-    { group, words, day }: { readonly group: string; readonly words: number; readonly day: number },
-  ): void {
-    const groups = this.#days[side];
-    const days = groups.get(group) ?? new Map<number, number>();
-    groups.set(group, days);
-    days.set(day, (days.get(day) ?? 0) + words);
+/** Counts in each of the workloads what a decision asks beyond what the request has asked already. */
+export function countAsked(
+  workloads: readonly Workload[],
+  side: WorkloadSide,
+  {
+    decision,
+    asked,
+    atMs,
+  }: { readonly decision: Decision; readonly asked: AskedWords; readonly atMs: number },
+): void {
+  for (const [group, needs] of askedWords(decision)) {
+    const words = needs - (asked.get(group) ?? 0);
+    if (words <= 0) continue;
+    asked.set(group, needs);
+    for (const workload of workloads) workload.add(side, { group, words, atMs });
   }
 }
 
@@ -79,16 +94,32 @@ export function askedWords({ requires }: Decision): readonly (readonly [group: s
   return requires.reauth === null ? approvals : [...approvals, [stepUpGroup, 1]];
 }
 
-function perDay(words: readonly number[], daysMax: number): DayFigures {
+interface SideFigures {
+  readonly words: number;
+  readonly day: DayFigures;
+  readonly busiest: number;
+}
+
+function figures(hours: ReadonlyMap<number, number>, daysAll: number): SideFigures {
+  const days = new Map<number, number>();
+  for (const [hour, words] of hours) days.set(dayOf(hour), (days.get(dayOf(hour)) ?? 0) + words);
+  return {
+    words: [...hours.values()].reduce((total, words) => total + words, 0),
+    day: perDay([...days.values()], daysAll),
+    busiest: Math.max(0, ...hours.values()),
+  };
+}
+
+function dayOf(hour: number): number {
+  return Math.floor(hour / hoursADay);
+}
+
+function perDay(words: readonly number[], daysAll: number): DayFigures {
   const sorted = [...words].sort((a, b) => a - b);
   // Days without a word stand before all others.
-  const none = Math.max(0, daysMax - sorted.length);
+  const none = Math.max(0, daysAll - sorted.length);
   const at = (place: number): number => (place < none ? 0 : (sorted[place - none] ?? 0));
   const all = none + sorted.length;
   const middle = all === 0 ? 0 : (at((all - 1) >> 1) + at(all >> 1)) / 2;
   return { median: middle, worst: sorted.at(-1) ?? 0 };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }

@@ -3,7 +3,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createSignatureVerifier } from '../agents/signature.ts';
 import { createDirectory } from '../people/directory.ts';
-import { createProvider } from '../people/sso/provider.ts';
+import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
@@ -117,7 +117,7 @@ export function createParts(deps: AppDeps, base: Base) {
 /** Null where no provider is configured. */
 function createSso({ sso: settings = null }: AppDeps, { store, clock, log }: Base) {
   if (settings === null) return null;
-  const provider = createProvider(settings, clock);
+  const provider = createProviderOnDemand(settings, clock);
   const recheck = createRecheck({
     directory: createDirectory(store.documents, clock),
     masterKey: store.masterKey,

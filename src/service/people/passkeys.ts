@@ -2,14 +2,10 @@
 // verified by the device. INVARIANT: an answer counts for the question of one purpose, once, and only from the
 // service's own origin.
 
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { nameProblem } from '../../language/value/visible-text.ts';
 import type { Invalid } from './access.ts';
@@ -26,13 +22,16 @@ export interface PasskeyDeps {
   readonly notify: Notify;
 }
 
+/** Loaded when somebody first uses a passkey: it is large. */
+const webAuthn = () => import('@simplewebauthn/server');
+
 export const passkeysMax = 20;
 const nameLengthMax = 100;
 
 /** What a browser's `navigator.credentials.create` takes, as JSON. */
 export async function passkeyCreationOptions({ directory, challenges, origin }: PasskeyDeps, person: Person) {
   const present = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
-  return await generateRegistrationOptions({
+  return await (await webAuthn()).generateRegistrationOptions({
     rpName: 'Writ',
     rpID: hostOf(origin),
     userID: new Uint8Array(Buffer.from(person.id)),
@@ -62,6 +61,7 @@ export async function addPasskey(
   if (ofName !== null) {
     return { kind: 'invalid', problems: [{ field: 'name', detail: `the name ${ofName}` }] };
   }
+  const { verifyRegistrationResponse } = await webAuthn();
   const verified = await quietly(() =>
     verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
@@ -107,7 +107,7 @@ export async function addPasskey(
 
 /** What a browser's `navigator.credentials.get` takes; `purpose` is for what the answer counts. */
 export async function passkeyRequestOptions({ directory, challenges, origin }: PasskeyDeps, purpose: string) {
-  return await generateAuthenticationOptions({
+  return await (await webAuthn()).generateAuthenticationOptions({
     rpID: hostOf(origin),
     challenge: bytesOf(challenges.ask(purpose, directory.clock())),
     userVerification: 'required',
@@ -124,6 +124,7 @@ export async function checkPasskey(
   const found = typeof answer?.id === 'string' ? await directory.passkeys.find(answer.id) : null;
   if (found === null) return null;
   const { value: passkey, version } = found;
+  const { verifyAuthenticationResponse } = await webAuthn();
   const verified = await quietly(() =>
     verifyAuthenticationResponse({
       response: answer,

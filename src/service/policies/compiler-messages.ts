@@ -1,6 +1,7 @@
 // What goes between the thread that serves and the thread that compiles: plain data, each message whole by itself.
 
 import type { JsonDiagnostic } from '../../language/diagnostic/render.ts';
+import type { Title } from '../../language/model/title.ts';
 import type { PackedProgram } from '../../language/program/packed/packed.ts';
 import type { SetTexts } from './texts.ts';
 
@@ -47,6 +48,8 @@ export interface CompiledSet {
   readonly commit: string | null;
   readonly actions: number;
   readonly rules: number;
+  /** By key, of the actions that have one. */
+  readonly titles: ReadonlyMap<string, Title>;
   /** `AboutPolicies` as JSON: read only when somebody asks. */
   readonly about: string;
   /** What it was made from. */

@@ -313,7 +313,7 @@ function takeSteps(steps: Iterator<void>): boolean {
 }
 
 function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly counts: Counts } {
-  const { digest, commit, actions, rules, texts } = set;
+  const { digest, commit, actions, rules, texts, titles } = set;
   let known: SetSummary | null = null;
   let asks: ReadonlyMap<string, AskedRule> | null = null;
   const about = (): SetSummary => {
@@ -328,6 +328,7 @@ function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly
       asks ??= new Map(about().asks.map((asked) => [asked.rule, asked]));
       return asks;
     },
+    titleOf: (action) => titles.get(action) ?? null,
     digest,
     commit,
     counts: { actions, rules },

@@ -2,6 +2,7 @@
 
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
 import { compileToProgram, createCompileCache } from '../../pipeline.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
@@ -33,11 +34,16 @@ export function createSetCompiler(): SetCompiler {
       program: packed,
       digest: digest(set),
       ...counts,
+      titles: titlesOf(set.actions),
       about: JSON.stringify(known),
       texts: packTexts(read, listFiles),
     };
     return { listFiles, result: { kind: 'compiled', set: sent } };
   };
+}
+
+function titlesOf(actions: PolicySet['actions']): CompiledSet['titles'] {
+  return new Map([...actions].flatMap(([key, { title }]) => (title === null ? [] : [[key, title] as const])));
 }
 
 /** Whoever mends a set does not read more at once, and the thread that serves has other things to do. */

@@ -8,10 +8,16 @@ import type { LogEntry } from '../../reasoning/replay/log.ts';
 import { type ExportLine, exportLimits, exportLineOf, listedEntries } from './export-line.ts';
 import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
+import { headBytes, otherFileText } from './other-file.ts';
 
-/** Rejects with the error of the file system. */
+/** It is no export at all; the message is one sentence in lower case. A class because it is told from errors of the file system. */
+export class NoExportError extends Error {}
+
+/** Rejects with the error of the file system, or a NoExportError. */
 export async function openExport(path: string): Promise<LogSource> {
   const bytesAll = statSync(path).size;
+  const other = otherFileText(await headOf(path));
+  if (other !== null) throw new NoExportError(other);
   const faults = new LogFaults();
   return { wholeSinceMs: await wholeSince(path), faults, parts: parts(path, { bytesAll, faults }) };
 }
@@ -34,6 +40,12 @@ function lineOf(bytes: Buffer): ReturnType<typeof exportLineOf> {
   return read.ok && isObject(read.value) ? exportLineOf(read.value) : null;
 }
 
+async function headOf(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { end: headBytes - 1 })) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
 interface Reading {
   readonly bytesAll: number;
   readonly faults: LogFaults;
@@ -42,7 +54,7 @@ interface Reading {
 const linesAtOnce = 1_000;
 
 async function* parts(path: string, { bytesAll, faults }: Reading): AsyncGenerator<LogPart> {
-  const reader = new LineReader(faults);
+  const reader = new LineReader(path, faults);
   let entries: LogEntry[] = [];
   let lines = 0;
   for await (const { bytes, line, end } of linesOf(path)) {
@@ -58,6 +70,7 @@ async function* parts(path: string, { bytesAll, faults }: Reading): AsyncGenerat
 
 /** A class because what a line says depends on those before it. */
 class LineReader {
+  readonly #path: string;
   readonly #faults: LogFaults;
   readonly #log = new LogReader();
   readonly #listed: LogEntry[] = [];
@@ -65,7 +78,8 @@ class LineReader {
   #kind: 'record' | 'request' | null = null;
   #lastSequence = 0;
 
-  constructor(faults: LogFaults) {
+  constructor(path: string, faults: LogFaults) {
+    this.#path = path;
     this.#faults = faults;
   }
 
@@ -73,7 +87,7 @@ class LineReader {
     try {
       return this.#read(bytes);
     } catch (error) {
-      this.#faults.add(`line ${line}`, faultText(error));
+      this.#faults.add(`${this.#path}:${line}`, faultText(error));
       return [];
     }
   }

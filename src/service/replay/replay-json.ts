@@ -2,8 +2,9 @@
 
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { ReplayExample } from '../../reasoning/replay/examples.ts';
+import { minutesAWord } from '../../reasoning/replay/hours.ts';
 import type { ReplayResult } from '../../reasoning/replay/replay.ts';
-import { hoursOf, minutesAWord } from './hours.ts';
+
 import type { LogFaults } from './log-source.ts';
 
 /** What of the log the old side decided, and the findings with the requests that meet them. */
@@ -40,18 +41,19 @@ export function replayJson(
     matrix: result.matrix,
     withheld: result.withheld,
     changes,
-    people: people.map(({ group, words, day }) => ({
-      group,
-      words,
-      day,
-      hours: { before: hoursOf(words.before), now: hoursOf(words.now) },
-    })),
+    people,
     minutes_a_word: { minutes: minutesAWord, measured: false },
     waits,
     other_shape: Object.fromEntries(result.otherShape),
     undeclared: Object.fromEntries(result.undeclared),
     unknown_facts: Object.fromEntries(result.unknownFacts),
     readings_as_recorded: result.readingsRecorded,
+    incomplete_meters: result.incompleteMeters.map(({ name, sinceMs: lackingMs, requests }) => ({
+      meter: name,
+      since: timeText(lackingMs),
+      requests,
+    })),
+    changed_on_incomplete: result.changedOnIncomplete,
     decided_by: Object.fromEntries(result.decidedBy),
     ...comparisonJson(filed),
     repeated: faults.repeated,
@@ -70,12 +72,13 @@ function comparisonJson(filed: FiledComparison | NoComparison): object {
     findings,
     limits,
     without_finding: log?.without_finding ?? 0,
+    people_without_finding: log?.people_without_finding ?? [],
     unfiled: log?.unfiled ?? 0,
   };
 }
 
-function exampleJson({ id, atMs, agent, action, before, now, finding }: ReplayExample): object {
-  return { request_id: id, at: timeText(atMs), agent, action, before, now, finding };
+function exampleJson({ id, atMs, incompleteMeters, ...example }: ReplayExample): object {
+  return { request_id: id, at: timeText(atMs), ...example, incomplete_meters: incompleteMeters };
 }
 
 function timeText(ms: number): string {

@@ -24,7 +24,7 @@ import { type Metering, metered } from './metering/metering.ts';
 import { createBodyDigest } from './record/body-digest.ts';
 import type { Evaluation } from './record/evaluation.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
-import { type RequestRecord, requestRow } from './record/record.ts';
+import { type RequestRecord, recordTitle, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
@@ -354,5 +354,7 @@ function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): vo
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
   const asksStepUp = decision.requires?.reauth != null;
-  news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, asksStepUp, atMs });
+  const title = recordTitle(record);
+  const notice = { requestId, agentId, actionKey, title, groups, asksStepUp, atMs };
+  news?.emit({ kind: 'pending', status: 'pending', ...notice });
 }

@@ -6,6 +6,7 @@ import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { Outcome } from '../../language/model/decision.ts';
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
+import { titleText } from '../../language/model/title.ts';
 import { memo } from '../../language/value/memo.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
@@ -80,14 +81,20 @@ export function decide(
     decidedAtMs,
     expiresAtMs,
   };
-  const more = rareParts(deps, input, { resolved, status });
+  const title = inForce.titleOf(input.actionKey);
+  const isTitled = title !== null && decision.by !== 'invalid_payload';
+  const more = rareParts(deps, input, {
+    resolved,
+    status,
+    title: isTitled ? titleText(title, input.payload) : undefined,
+  });
   return {
     record: more === null ? record : { ...record, ...more },
     uses: status === 'rejected' ? [] : uses,
   };
 }
 
-type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point' | 'evaluation'>;
+type RareParts = Pick<RequestRecord, 'resolved' | 'title' | 'receipt' | 'point' | 'evaluation'>;
 
 /** Null for nearly all requests: a record that is made in one piece costs much less than a copy. */
 function rareParts(
@@ -96,13 +103,20 @@ function rareParts(
   {
     resolved,
     status,
-  }: { readonly resolved: RareParts['resolved'] | undefined; readonly status: RequestStatus },
+    title,
+  }: {
+    readonly resolved: RareParts['resolved'] | undefined;
+    readonly status: RequestStatus;
+    readonly title: string | undefined;
+  },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
   const { point, evaluation } = input;
-  if (resolved === undefined && !isProved && point === undefined && evaluation === undefined) return null;
+  const isPlain = resolved === undefined && title === undefined && point === undefined;
+  if (isPlain && !isProved && evaluation === undefined) return null;
   return {
     ...(resolved && { resolved }),
+    ...(title !== undefined && { title }),
     ...(isProved && receiptBases.wantedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
     ...(evaluation && { evaluation }),

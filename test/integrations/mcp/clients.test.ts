@@ -1,9 +1,12 @@
 // The clients and the servers that exist, with the proxy between them: what comes through it is what comes without it, and
 // over HTTP each client is its own agent.
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { type Connection, MultiServerMCPClient } from '@langchain/mcp-adapters';
 import {
   Client as LaterClient,
   StreamableHTTPClientTransport as LaterHttp,
@@ -18,25 +21,11 @@ import { declareTools } from '../../../integrations/mcp/review/declarations.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
 import { shareService } from '../../http/service.ts';
 import { usePolicies } from '../../http/written-policies.ts';
+import { type RealServer, realCalls, realServer, resetState, taskTools, timeless } from './real-servers.ts';
 import { countingServer, type Got, modern, proxySettings, tool } from './rig.ts';
 
 const service = shareService();
 const info = { name: 'test', version: '1' };
-const serverFile = (name: string) =>
-  resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
-
-interface Place {
-  readonly kind: 'command';
-  readonly command: readonly string[];
-  readonly environment: NodeJS.ProcessEnv;
-}
-
-function placeOf(name: string, folder: string): Place {
-  const rest = name === 'filesystem' ? [folder] : name === 'everything' ? ['stdio'] : [];
-  const environment = { ...process.env, MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
-  return { kind: 'command', command: [process.execPath, serverFile(name), ...rest], environment };
-}
-
 /** All that the server can do is granted. */
 async function allowAll(as: string, server: ProxySettings['server']): Promise<void> {
   const live = await readServer(
@@ -68,40 +57,17 @@ const withServer = (server: ProxySettings['server'], changes: Partial<ProxySetti
 
 const bearer = () => ({ requestInit: { headers: { authorization: `Bearer ${service().apiKey}` } } });
 
-const calls: Readonly<Record<string, readonly (readonly [string, object])[]>> = {
-  filesystem: [
-    ['list_allowed_directories', {}],
-    ['read_text_file', { path: 'a.txt' }],
-    ['read_text_file', { path: '/etc/nothing' }],
-  ],
-  memory: [
-    ['create_entities', { entities: [{ name: 'n', entityType: 't', observations: ['é☕'] }] }],
-    ['read_graph', {}],
-  ],
-  everything: [
-    ['echo', { message: 'ünï' }],
-    ['get-sum', { a: 0.1, b: 0.2 }],
-    ['get-structured-content', { location: 'Chicago' }],
-    ['get-tiny-image', {}],
-  ],
-};
-
-describe.each(Object.keys(calls))('%s', (name) => {
+describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
   test('says through the proxy what it says without it, to each client', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
-    writeFileSync(join(folder, 'a.txt'), 'hello');
-    const place = placeOf(name, folder);
+    const place = realServer(name, folder);
+    const calls = realCalls(name, folder);
     await allowAll('it', place);
     const url = await listen(withServer(place));
     const [command = '', ...args] = place.command;
     const env = place.environment as Record<string, string>;
-    const proxied = {
-      command,
-      args: proxyArgs(place),
-      env: { ...env, WRIT_API_KEY: service().apiKey },
-      stderr: 'ignore' as const,
-    };
     const direct = { command, args, env, stderr: 'ignore' as const };
+    const proxied = { ...direct, args: proxyArgs(place), env: { ...env, WRIT_API_KEY: service().apiKey } };
     const later = (mode: Got) => new LaterClient(info, mode === null ? {} : { versionNegotiation: { mode } });
     const clients: readonly (readonly [Got, Got])[] = [
       [new Client(info), new StdioClientTransport(direct)],
@@ -112,30 +78,79 @@ describe.each(Object.keys(calls))('%s', (name) => {
     ];
     const said: string[] = [];
     for (const [client, transport] of clients) {
+      resetState(folder);
       await client.connect(transport);
-      const { tools } = await client.listTools();
+      const names = (await client.listTools()).tools.map(({ name: one }: Got) => one);
+      const called = new Set(calls.map(([one]) => one));
+      expect(names.filter((one: string) => !called.has(one) && !taskTools.has(one))).toEqual([]);
       const results = [];
-      for (const [one, given] of calls[name] ?? []) {
-        const path = 'path' in given && given.path === 'a.txt' ? { path: join(folder, 'a.txt') } : {};
-        results.push(await client.callTool({ name: one, arguments: { ...given, ...path } }));
+      for (const [one, given] of calls) {
+        results.push(await client.callTool({ name: one, arguments: given }));
       }
-      said.push(
-        JSON.stringify([tools.map(({ name: tool }: Got) => tool), name === 'memory' ? results[1] : results]),
-      );
+      said.push(timeless(JSON.stringify([names, results], null, 1)));
       await client.close();
     }
-    expect(new Set(said).size).toBe(1);
+    for (const one of said) expect(one).toBe(said[0]);
+
+    const { headers } = bearer().requestInit;
+    const frameworks: readonly Connection[] = [
+      { transport: 'stdio', command, args, env, stderr: 'ignore' },
+      { transport: 'http', url: String(url), headers },
+    ];
+    const told: string[] = [];
+    for (const connection of frameworks) {
+      resetState(folder);
+      const client = new MultiServerMCPClient({ mcpServers: { it: connection } });
+      const tools = await client.getTools();
+      const results = [];
+      for (const [one, given] of calls) {
+        const tool = tools.find(({ name: known }) => known === one);
+        results.push(await tool?.invoke(given).catch(({ message }: Error) => ({ message })));
+      }
+      told.push(timeless(JSON.stringify([tools.map(({ name: one }) => one), results])));
+      await client.close();
+    }
+    expect(told[1]).toBe(told[0]);
   });
 });
 
+test('the inspector says the same of a call through the proxy and without it', async () => {
+  const place = realServer('everything', mkdtempSync(join(tmpdir(), 'mcp-')));
+  await allowAll('it', place);
+  const url = await listen(withServer(place));
+  const call = [
+    '--method',
+    'tools/call',
+    '--tool-name',
+    'get-structured-content',
+    '--tool-arg',
+    'location=Chicago',
+  ];
+  const inspect = async (...target: readonly string[]) => {
+    const file = resolve('node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+    const { stdout } = await promisify(execFile)(process.execPath, [file, '--cli', ...target, ...call]);
+    return stdout.slice(stdout.indexOf('{'));
+  };
+  const direct = await inspect(...place.command);
+  expect(direct).toContain('structuredContent');
+  const { authorization } = bearer().requestInit.headers;
+  expect(
+    await inspect(String(url), '--transport', 'http', '--header', `Authorization: ${authorization}`),
+  ).toBe(direct);
+});
+
 /** The proxy of the command line in front of a server. */
-function proxyArgs({ command }: Extract<Place, { readonly kind: 'command' }>): string[] {
+function proxyArgs({ command }: RealServer): string[] {
   return ['src/tools/cli/writ.js', 'mcp', '--as', 'it', '--service', service().url, '--', ...command];
 }
 
 test('a client of the later era alone reaches a server of it, over both transports', async () => {
   const fixture = resolve('test/integrations/mcp/later-server.ts');
-  const place: Place = { kind: 'command', command: [process.execPath, fixture], environment: process.env };
+  const place: RealServer = {
+    kind: 'command',
+    command: [process.execPath, fixture],
+    environment: process.env,
+  };
   await allowAll('it', place);
   const url = await listen(withServer(place));
   const env = { ...(process.env as Record<string, string>), WRIT_API_KEY: service().apiKey };

@@ -5,12 +5,8 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
-import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { Field } from '../../parts/form/field.tsx';
-import { useSending } from '../../parts/form/form.ts';
+import { RevokeDialog } from '../../parts/dialog/revoke-dialog.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
 import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
 import type { AgentProps } from './agent-props.ts';
 
@@ -46,7 +42,15 @@ export function AgentActions({ agent, onChange }: AgentProps) {
       {(open === 'disable' || open === 'enable') && (
         <StatusDialog agent={agent} onChange={onChange} onClose={close} kind={open} />
       )}
-      {open === 'revoke' && <RevokeDialog agent={agent} onChange={onChange} onClose={close} />}
+      {open === 'revoke' && (
+        <RevokeDialog
+          what="agent"
+          name={agent.name}
+          send={(body) => call('revokeAgent', { params: { id: agent.id }, body })}
+          onDone={onChange}
+          onClose={close}
+        />
+      )}
     </>
   );
 }
@@ -90,57 +94,5 @@ function StatusDialog({
       </strong>
       : {text}
     </ConfirmDialog>
-  );
-}
-
-function RevokeDialog({ agent, onChange, onClose }: DialogProps) {
-  const [name, setName] = useState('');
-  const { isBusy, problem, run } = useSending();
-  const isMeant = name === agent.name;
-  const revoke = (): Promise<void> =>
-    run(async () => {
-      await call('revokeAgent', { params: { id: agent.id }, body: { name } });
-      tellDone(`${agent.name} is revoked`);
-      onChange();
-      onClose();
-    });
-  return (
-    <Dialog title="Revoke the agent" onClose={onClose}>
-      <p>
-        All its requests are refused for good, whatever key they carry. This cannot be undone: to continue,
-        register another agent. What it has done stays in the record.
-      </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isMeant) void revoke();
-        }}
-      >
-        <ProblemNote problem={problem} />
-        <Field
-          label="Name of the agent"
-          help={
-            <>
-              Type <strong>{agent.name}</strong> to confirm.
-            </>
-          }
-        >
-          <input
-            required
-            autoComplete="off"
-            spellcheck={false}
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </Field>
-        <div class="form-actions">
-          <Button look="danger" type="submit" isBusy={isBusy} disabled={!isMeant}>
-            Revoke for good
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -49,7 +49,7 @@ interface WholeProps {
 }
 
 function Whole({ request, problem, reload }: WholeProps) {
-  const { request_id: id, action_key, status, expires_at, reason } = request;
+  const { request_id: id, action_key, title, status, expires_at, reason } = request;
   const isPending = status === 'pending';
   const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(useVoteOfAddress());
   const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
@@ -81,7 +81,16 @@ function Whole({ request, problem, reload }: WholeProps) {
           )}
         </>
       }
-      lead={<PlainText text={reason} />}
+      lead={
+        <>
+          {title !== '' && (
+            <strong class="approval-title">
+              <PlainText text={title} />
+            </strong>
+          )}
+          <PlainText text={reason} />
+        </>
+      }
       actions={
         <>
           <ButtonLink href="/approvals" icon="back" look="quiet">

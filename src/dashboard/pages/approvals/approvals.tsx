@@ -1,10 +1,11 @@
-// The approval queue of the signed-in person: what waits for one of their groups, the nearest deadline first.
+// The inbox of the signed-in person: approvals and step-ups that wait for them, the nearest deadline first unless they ask
+// for another order.
 
 import { useRef, useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
-import { go } from '../../navigation/navigation.ts';
+import { go, setQuery, usePlace } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { Risk } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -15,15 +16,19 @@ import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
 import './approvals.css';
 import { Deadline } from './deadline.tsx';
+import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
 
 const firstShown = 50;
 const shownMax = 200;
 
 export default function ApprovalsPage() {
   const [limit, setLimit] = useState(firstShown);
-  const { data, problem, reload } = useResource('listApprovals', { query: { limit: String(limit) } }, [
-    'approvals',
-  ]);
+  const { query } = usePlace();
+  const { data, problem, reload } = useResource(
+    'listApprovals',
+    { query: { ...queueQuery(query), limit: String(limit) } },
+    ['approvals'],
+  );
   const table = useRef<HTMLDivElement>(null);
   const links = (): readonly HTMLElement[] => [
     ...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? []),
@@ -47,11 +52,20 @@ export default function ApprovalsPage() {
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
   ]);
   const { groups } = usePerson();
+  const isAsked = isFiltered(query);
   return (
-    <PageFrame title="Approvals" lead={leadOf(groups)}>
+    <PageFrame title="Inbox" lead={leadOf(groups)}>
+      {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading label="What waits is loading" />}
-      {data !== null && data.items.length === 0 && <NothingWaits groups={groups} />}
+      {data !== null && (
+        <p class="approvals-count" role="status">
+          {data.count > 0 && `${data.count} ${isAsked ? 'found' : 'waiting for you'}`}
+        </p>
+      )}
+      {data !== null &&
+        data.items.length === 0 &&
+        (isAsked ? <NothingFits /> : <NothingWaits groups={groups} />)}
       {data !== null && data.items.length > 0 && (
         <div ref={table}>
           <Queue items={data.items} />
@@ -62,7 +76,7 @@ export default function ApprovalsPage() {
           {limit < shownMax ? (
             <Button onClick={() => setLimit(shownMax)}>Show more</Button>
           ) : (
-            <p>These are the {shownMax} most urgent; more follow as they are decided.</p>
+            <p>These are the first {shownMax}; more follow as they are decided, or with another filter.</p>
           )}
         </div>
       )}
@@ -77,6 +91,14 @@ function leadOf(groups: readonly string[]): string {
   return groups.length === 0
     ? `You belong to no group of approvers. ${own}`
     : `You approve for ${groups.join(', ')}. ${own}`;
+}
+
+function NothingFits() {
+  return (
+    <Empty icon="search" title="Nothing that waits for you fits these filters">
+      <Button onClick={() => setQuery(noQueueFilter)}>Clear filters</Button>
+    </Empty>
+  );
 }
 
 function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
@@ -115,7 +137,7 @@ function Queue({ items }: { readonly items: readonly Queued[] }) {
 }
 
 function QueueRow({ item }: { readonly item: Queued }) {
-  const { request_id: id, action_key, reason, expires_at, risk_score, requires, agent } = item;
+  const { request_id: id, action_key, title, reason, expires_at, risk_score, requires, agent } = item;
   return (
     <tr>
       <td class="approvals-deadline">
@@ -123,9 +145,14 @@ function QueueRow({ item }: { readonly item: Queued }) {
       </td>
       <td class="approvals-action">
         <a href={`/approvals/${id}`} data-row={id}>
-          <PlainText text={action_key} isShort />
+          <PlainText text={title === '' ? action_key : title} isShort />
         </a>
         <span class="approvals-beneath">
+          {title !== '' && (
+            <>
+              <PlainText text={action_key} isShort /> ·{' '}
+            </>
+          )}
           <PlainText text={agentName(item)} isShort />
           {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
         </span>

@@ -48,7 +48,8 @@ export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
                 <ButtonLink href={`/approvals/${next.request_id}`} look="primary" icon="right">
                   Next in queue
                 </ButtonLink>
-                <PlainText text={next.action_key} isShort /> <Deadline at={next.expires_at} />
+                <PlainText text={next.title === '' ? next.action_key : next.title} isShort />{' '}
+                <Deadline at={next.expires_at} />
               </div>
             )}
           </div>

@@ -112,7 +112,10 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
               <li key={item.request_id}>
                 <Button look="quiet" onClick={() => take(item.request_id)}>
                   <DecisionBadge decision={item.decision} />
-                  <PlainText text={item.action_key} isShort />
+                  <PlainText
+                    text={item.title === '' ? item.action_key : `${item.action_key}: ${item.title}`}
+                    isShort
+                  />
                   <span class="playground-soft">
                     <Ago at={item.created_at} />
                   </span>

@@ -48,7 +48,8 @@ export const statusChoices = [
   ['auto_approved', 'Approved by policy'],
   ['approved', 'Approved'],
   ['rejected', 'Rejected'],
-  ['expired', 'Grant over or unanswered'],
+  ['unanswered', 'Unanswered'],
+  ['grant_over', 'Grant over'],
   ['consumed', 'Used'],
   ['withdrawn', 'Withdrawn'],
 ] as const;

@@ -16,6 +16,8 @@ export interface ListState extends ShownRows {
   /** Somebody has ended looking for more. */
   readonly isStopped: boolean;
   readonly problem: unknown;
+  /** Records that a search has not come by yet. */
+  readonly unsearched: number;
 }
 
 export interface RequestList extends ListState {
@@ -44,6 +46,7 @@ const empty: ListState = {
   pagesLooked: 0,
   problem: null,
   isStopped: false,
+  unsearched: 0,
 };
 
 interface Kept {
@@ -155,6 +158,7 @@ function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Quer
           set({
             rows: withOlder(before, page.items),
             cursor,
+            unsearched: page.unsearched,
             pagesLooked: pages,
             isLoading: !isDone,
             ...(before.length === 0 ? { waiting: [], hasGap: false } : {}),

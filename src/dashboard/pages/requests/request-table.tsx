@@ -2,15 +2,23 @@
 // changed in it.
 
 import type { VNode } from 'preact';
-import { DecisionBadge, Risk, StatusBadge } from '../../parts/layout/badge.tsx';
+import { DecisionBadge, Risk, StatusBadge, statusWord } from '../../parts/layout/badge.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import type { ColumnName } from './columns.tsx';
+import { daysOf } from './days-of-rows.ts';
 import type { RequestItem, Row } from './rows.ts';
 import { shortTime } from './short-time.ts';
 
-export function RequestTable({ rows }: { readonly rows: readonly Row[] }) {
+interface RequestTableProps {
+  readonly rows: readonly Row[];
+  readonly hidden: readonly ColumnName[];
+}
+
+export function RequestTable({ rows, hidden }: RequestTableProps) {
+  const classes = ['table', 'requests-table', ...hidden.map((name) => `requests-without-${name}`)];
   return (
     <div class="card requests-card">
-      <table class="table requests-table">
+      <table class={classes.join(' ')}>
         <thead>
           <tr>
             <th class="requests-time">Time</th>
@@ -22,9 +30,24 @@ export function RequestTable({ rows }: { readonly rows: readonly Row[] }) {
             <th class="requests-status">Status</th>
           </tr>
         </thead>
-        <tbody>{rows.map(shownRow)}</tbody>
+        {daysOf(rows).map(({ day, label, rows }) => (
+          <Day key={day} label={label} rows={rows} />
+        ))}
       </table>
     </div>
+  );
+}
+
+function Day({ label, rows }: { readonly label: string; readonly rows: readonly Row[] }) {
+  return (
+    <tbody>
+      <tr class="requests-day">
+        <th colSpan={2} scope="rowgroup">
+          {label}
+        </th>
+      </tr>
+      {rows.map(shownRow)}
+    </tbody>
   );
 }
 
@@ -39,7 +62,8 @@ function shownRow(row: Row): VNode {
 }
 
 function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
-  const { request_id: id, created_at: at, decision, action_key: action, reason, risk_score, status } = item;
+  const { request_id: id, created_at: at, decision, action_key: action, title } = item;
+  const { reason, risk_score, status } = item;
   return (
     <tr class={isPast ? 'requests-past' : undefined}>
       <td class="requests-time">
@@ -52,11 +76,18 @@ function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
       </td>
       <td class="requests-action">
         <a href={`/requests/${id}`} data-row={id}>
-          <PlainText text={action} isShort />
+          <PlainText text={title === '' ? action : title} isShort />
         </a>
+        {title !== '' && (
+          <span class="requests-key">
+            {' '}
+            · <PlainText text={action} isShort />
+          </span>
+        )}
         <span class="requests-beneath">
           <span class="requests-beneath-time">{shortTime(at)} · </span>
           <PlainText text={agentName(item)} isShort />
+          <span class="requests-beneath-status"> · {statusWord(status, decision)}</span>
         </span>
       </td>
       <td class="requests-agent">

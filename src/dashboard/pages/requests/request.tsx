@@ -59,7 +59,7 @@ interface WholeProps {
 }
 
 function Whole({ request, problem, reload }: WholeProps) {
-  const { request_id: id, action_key, decision, status, reason, matched_policy: policy } = request;
+  const { request_id: id, action_key, title, decision, status, reason, matched_policy: policy } = request;
   const explained = useResource('explainRequest', { params: { id } }, ['policies']);
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
@@ -81,7 +81,16 @@ function Whole({ request, problem, reload }: WholeProps) {
           <StatusBadge status={status} decision={decision} />
         </>
       }
-      lead={<PlainText text={reason} />}
+      lead={
+        <>
+          {title !== '' && (
+            <strong class="request-title">
+              <PlainText text={title} />
+            </strong>
+          )}
+          <PlainText text={reason} />
+        </>
+      }
       actions={<Actions request={request} reload={reload} />}
     >
       <ProblemNote problem={problem} />
@@ -155,8 +164,28 @@ const endWords: Readonly<Record<RequestDetail['status'], string>> = {
   withdrawn: 'Ended',
 };
 
-function recordFacts({ request_id, digest, policy_set, message }: RequestDetail) {
+/** A session of an enforcement point begins with it, which is said once. */
+function sessionText({ session, point }: RequestDetail): string {
+  const own = session ?? 'none sent';
+  const ofPoint = point === null ? '' : `point:${point.id}/`;
+  return ofPoint !== '' && own.startsWith(ofPoint) ? own.slice(ofPoint.length) : own;
+}
+
+function CameBy({ point }: Pick<RequestDetail, 'point'>) {
+  const mayView = useGrant('points.view') !== 'no';
+  if (point === null) return <>the agent itself</>;
+  const name = <PlainText text={point.name} isShort />;
+  return mayView ? <a href={`/points/${encodeURIComponent(point.id)}`}>{name}</a> : name;
+}
+
+function recordFacts(request: RequestDetail) {
+  const { request_id, digest, policy_set, message, point } = request;
   return [
+    ['Came by', <CameBy key="point" point={point} />],
+    [
+      point === null ? 'Session, as the agent says' : 'Session, as the point says',
+      <PlainText key="session" text={sessionText(request)} isShort />,
+    ],
     ['Message to the agent', <PlainText key="message" text={message} />],
     ['Request', <CopyText key="id" text={request_id} label="id of the request" />],
     ['Digest of agent, action and payload', <CopyText key="digest" text={digest} label="digest" />],

@@ -1,13 +1,15 @@
 // The list of requests: live, filtered by its address, moved in by keys, taken along as a file.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { addressOf } from '../../api/client.ts';
+import { addressOf, type Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, usePlace } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
+import { ColumnChoice, type ColumnName, useHiddenColumns } from './columns.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filters, filterQuery, readFilters } from './filters.ts';
 import { leftHere, noteLeft } from './last-list.ts';
@@ -23,6 +25,7 @@ export default function RequestsPage() {
     owner: usePerson().id,
     isReading: () => window.scrollY > 40 || table.current?.contains(document.activeElement) === true,
   });
+  const [hidden, setHidden] = useHiddenColumns();
   useKeptPlace();
   const move = (step: 1 | -1): void => {
     const links = [...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? [])];
@@ -43,10 +46,14 @@ export default function RequestsPage() {
   return (
     <PageFrame title="Requests" actions={<Exports filters={filters} />}>
       <FilterBar filters={filters} search={search} />
+      <div class="requests-above">
+        <Count filters={filters} />
+        <ColumnChoice hidden={hidden} onChange={setHidden} />
+      </div>
       <ProblemNote problem={list.problem} onRetry={list.reload} />
       <NewOnes list={list} />
       <div ref={table} class="requests-rows" aria-busy={list.isLoading}>
-        <Rows list={list} filters={filters} />
+        <Rows list={list} filters={filters} hidden={hidden} />
       </div>
       <ShortcutHint />
       {keys}
@@ -73,6 +80,22 @@ function Exports({ filters }: { readonly filters: Filters }) {
   );
 }
 
+/** As many as can be counted in a moment. */
+function Count({ filters }: { readonly filters: Filters }) {
+  const { data } = useResource('countRequests', { query: filterQuery(filters) });
+  return (
+    <p role="status" class="requests-count">
+      {data !== null && countText(data)}
+    </p>
+  );
+}
+
+function countText({ count, is_whole: isWhole }: Reply<'countRequests'>): string {
+  const number = count.toLocaleString();
+  if (!isWhole) return `More than ${number} requests`;
+  return count === 1 ? '1 request' : `${number} requests`;
+}
+
 function showWaiting(list: RequestList): void {
   list.showWaiting();
   window.scrollTo(0, 0);
@@ -93,16 +116,22 @@ function NewOnes({ list }: { readonly list: RequestList }) {
   );
 }
 
-function Rows({ list, filters }: { readonly list: RequestList; readonly filters: Filters }) {
+interface RowsProps {
+  readonly list: RequestList;
+  readonly filters: Filters;
+  readonly hidden: readonly ColumnName[];
+}
+
+function Rows({ list, filters, hidden }: RowsProps) {
   const { rows, cursor, isLoading } = list;
   if (rows.length === 0 && isLoading && list.pagesLooked === 0)
     return <Loading label="Requests are loading" lines={10} />;
-  if (rows.length === 0 && !isLoading && cursor === null && list.problem === null)
+  if (rows.length === 0 && !isLoading && cursor === null && list.problem === null && list.unsearched === 0)
     return <NoRows isFiltered={Object.keys(filters).length > 0} />;
   return (
     <>
-      {rows.length > 0 && <RequestTable rows={rows} />}
-      <End list={list} isForText={filters.text !== undefined} />
+      {rows.length > 0 && <RequestTable rows={rows} hidden={hidden} />}
+      <End list={list} />
     </>
   );
 }
@@ -127,10 +156,10 @@ function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
 /** The list grows by itself up to so many rows; beyond them one asks. */
 const rowsByThemselvesMax = 1_000;
 /** Requests that the service looks through for one page, at most. */
-const lookedPerPage = { any: 2_000, forText: 1_000 } as const;
+const lookedPerPage = 2_000;
 
-function End({ list, isForText }: { readonly list: RequestList; readonly isForText: boolean }) {
-  const { rows, cursor, isLoading, isStopped, pagesLooked, more, stop, problem } = list;
+function End({ list }: { readonly list: RequestList }) {
+  const { rows, cursor, isLoading, isStopped, pagesLooked, more, stop, problem, unsearched } = list;
   const sentinel = useRef<HTMLDivElement>(null);
   const isByItself =
     rows.length < rowsByThemselvesMax && pagesLooked < pagesAtOnceMax && !isStopped && problem === null;
@@ -145,7 +174,7 @@ function End({ list, isForText }: { readonly list: RequestList; readonly isForTe
     observer.observe(sentinel.current);
     return () => observer.disconnect();
   }, [isByItself, cursor, isLoading]);
-  const looked = (pagesLooked * lookedPerPage[isForText ? 'forText' : 'any']).toLocaleString();
+  const looked = (pagesLooked * lookedPerPage).toLocaleString();
   return (
     <div class="requests-end" ref={sentinel}>
       <div role="status">
@@ -153,12 +182,22 @@ function End({ list, isForText }: { readonly list: RequestList; readonly isForTe
           pagesLooked > 0 &&
           `Searching older requests: up to ${looked} searched, ${rows.length} found`}
         {isLoading && pagesLooked === 0 && rows.length > 0 && 'Loading older requests'}
-        {!isLoading && cursor === null && rows.length > 0 && 'End of the list.'}
+        {!isLoading && cursor === null && rows.length > 0 && unsearched === 0 && 'End of the list.'}
       </div>
+      {!isLoading && unsearched > 0 && <Unsearched count={unsearched} onRetry={list.reload} />}
       {isLoading && pagesLooked > 0 && <progress aria-label="Searching older requests" />}
       {isLoading && pagesLooked > 0 && <Button onClick={stop}>Stop</Button>}
       {!isLoading && cursor !== null && <Button onClick={more}>Load older</Button>}
     </div>
+  );
+}
+
+function Unsearched({ count, onRetry }: { readonly count: number; readonly onRetry: () => void }) {
+  return (
+    <>
+      <p>Older requests are still being made searchable: up to {count.toLocaleString()} records to go.</p>
+      <Button onClick={onRetry}>Search again</Button>
+    </>
   );
 }
 

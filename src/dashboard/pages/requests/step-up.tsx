@@ -22,7 +22,7 @@ interface StepUpDialogProps {
 }
 
 export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
-  const { request_id: id, action_key } = request;
+  const { request_id: id, action_key, title } = request;
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const { isBusy, problem, run } = useSending();
@@ -44,8 +44,14 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
         </strong>{' '}
         wants to do{' '}
         <strong>
-          <PlainText text={action_key} isShort />
+          <PlainText text={title === '' ? action_key : title} isShort />
         </strong>
+        {title !== '' && (
+          <>
+            {' '}
+            (<PlainText text={action_key} isShort />)
+          </>
+        )}
         . As its control owner, confirm that it is you; the policies then decide again.
       </p>
       <ProblemNote problem={problem} />

@@ -73,12 +73,19 @@ function rangeOf(type: string): readonly [number | null, number | null] {
   return [least === '' ? null : Number(least), most === '' ? null : Number(most)];
 }
 
+interface Sender {
+  readonly key: string;
+  /** The id of the agent for which an enforcement point asks; absent with an agent's own key. */
+  readonly askedFor?: string;
+}
+
 /** A command for a POSIX shell. */
-export function curlLine(url: string, key: string, request: SampleRequest): string {
+export function curlLine(url: string, { key, askedFor }: Sender, request: SampleRequest): string {
   return [
     `curl -sS ${url}/v1/authorize`,
     "-H 'Content-Type: application/json'",
     `-H 'X-Agent-API-Key: ${key}'`,
+    ...(askedFor === undefined ? [] : [`-H 'X-Writ-Agent: ${askedFor}'`]),
     `-d ${quoted(JSON.stringify(request))}`,
   ].join(' \\\n  ');
 }

@@ -1,4 +1,4 @@
-// A new key of an agent, shown this once, with a line for the shell that asks for a first decision with it.
+// A new key of an agent or an enforcement point, shown this once, with a line for the shell that asks for a first decision with it.
 
 import { useMemo } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -19,16 +19,37 @@ export function useSampleRequest(): SampleRequest | null {
   );
 }
 
-export function NewKey({ apiKey, name }: { readonly apiKey: string; readonly name: string }) {
-  const request = useSampleRequest();
+interface NewKeyProps {
+  readonly apiKey: string;
+  /** Whose key it is. */
+  readonly name: string;
+  /** The id of an agent for which an enforcement point asks; null where it asks for none yet, absent for an agent. */
+  readonly askedFor?: string | null;
+}
+
+export function NewKey({ apiKey, name, askedFor }: NewKeyProps) {
   return (
     <ShownOnce title={`The key of ${name}`} label="key" text={apiKey}>
+      {askedFor === null ? (
+        <p>It asks for no agent yet: assign one, and it can use the key.</p>
+      ) : (
+        <FirstCall apiKey={apiKey} askedFor={askedFor ?? null} />
+      )}
+    </ShownOnce>
+  );
+}
+
+function FirstCall({ apiKey, askedFor }: { readonly apiKey: string; readonly askedFor: string | null }) {
+  const request = useSampleRequest();
+  const sender = { key: apiKey, ...(askedFor === null ? {} : { askedFor }) };
+  return (
+    <>
       <p>Ask for a decision with it:</p>
       {request === null ? (
         <Loading label="Preparing the command" lines={3} />
       ) : (
-        <CopyText text={curlLine(window.location.origin, apiKey, request)} label="curl line" />
+        <CopyText text={curlLine(window.location.origin, sender, request)} label="curl line" />
       )}
-    </ShownOnce>
+    </>
   );
 }

@@ -54,9 +54,18 @@ interface StatusBadgeProps {
 
 /** The status of a request, an agent or a person. */
 export function StatusBadge({ status, decision }: StatusBadgeProps) {
-  const shown = status === 'expired' && decision === 'ALLOW' ? 'grant-over' : status;
-  const [tone, word] = statuses[shown] ?? ['unknown', status];
+  const [tone, word] = statusOf(status, decision);
   return <Badge tone={tone}>{word}</Badge>;
+}
+
+/** The word alone. */
+export function statusWord(status: string, decision: string): string {
+  return statusOf(status, decision)[1];
+}
+
+function statusOf(status: string, decision?: string): readonly [Tone, string] {
+  const shown = status === 'expired' && decision === 'ALLOW' ? 'grant-over' : status;
+  return statuses[shown] ?? ['unknown', status];
 }
 
 /** 0 to 100, as a number with a bar. */

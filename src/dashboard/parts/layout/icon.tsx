@@ -37,6 +37,7 @@ import {
   TriangleAlert,
   UserCheck,
   Users,
+  Waypoints,
   X,
 } from 'lucide';
 import { h } from 'preact';
@@ -67,6 +68,7 @@ const icons = {
   people: Users,
   person: UserCheck,
   plus: Plus,
+  point: Waypoints,
   policy: ScrollText,
   reauth: UserCheck,
   refresh: RefreshCw,

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import './page.css';
+import { setPageTitle } from './page-title.ts';
 
 interface PageFrameProps {
   readonly title: string;
@@ -26,7 +27,7 @@ export function PageFrame({ title, beside, lead, actions, children }: PageFrameP
     isFirst = false;
   }, []);
   useEffect(() => {
-    document.title = `${title} · Writ`;
+    setPageTitle(title);
   }, [title]);
   return (
     <>

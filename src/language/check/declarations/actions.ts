@@ -8,6 +8,7 @@ import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { actionDeclaredTwice, groupNamedTwice, typeTooLarge } from '../messages/errors.ts';
+import { resolveTitle } from './title.ts';
 import { fieldCount, payloadFieldsMax, resolveShape } from './types.ts';
 
 /** Fills `env.actions` and `env.groups`. */
@@ -49,7 +50,10 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   const { actions: before } = env.checkState.before;
   // A shape that has only moved is the same shape: what rests on it holds.
   const shape = sameOrNew(before.get(firstKey?.text ?? '')?.shape, made);
-  return keys.map(({ text: key, span }) => sameOrNew(before.get(key), { key, groups, shape, doc, span }));
+  const title = resolveTitle(declaration.title, made, env);
+  return keys.map(({ text: key, span }) =>
+    sameOrNew(before.get(key), { key, groups, shape, title, doc, span }),
+  );
 }
 
 function resolveGroups(names: readonly NameNode[], env: Environment): readonly string[] {

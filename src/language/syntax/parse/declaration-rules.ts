@@ -7,6 +7,7 @@ import type {
   HoursSpan,
   ListSource,
   NameNode,
+  TemplateNode,
   WeekdayWord,
 } from '../tree/tree.ts';
 import { isWritten, plainName } from './context.ts';
@@ -14,7 +15,7 @@ import { reportKeyShape } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
-import { Currency, literal, sign, type Token, WeekdayToken, Word, word } from './tokens.ts';
+import { Currency, literal, sign, Text, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
 type Aggregated = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
 
@@ -41,17 +42,29 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // declaration = action | typeDeclaration | group | approvers | list | hours | let | meter | policy | guarantee
   declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
-  // action = 'action' key { ',' key } [ 'in' names ] recordBody
+  // action = 'action' key { ',' key } [ 'in' names ] [ title ] recordBody
   action: ParserRule<Declaration | null> = this.node<DeclarationOf<'action'>>(
     'action',
-    () => ({ kind: 'action', doc: null, keys: [], groups: [], body: null, span: null }),
+    () => ({ kind: 'action', doc: null, keys: [], groups: [], title: null, body: null, span: null }),
     (draft) => {
       this.CONSUME(word.action);
       this.listed('an action key', () => this.add(draft.keys, this.key));
       this.behind(0, word.in, () => this.part(draft, 'groups', this.names));
+      this.option(1, () => this.part(draft, 'title', this.title));
       this.part(draft, 'body', this.recordBody);
     },
     ({ keys, body }) => keys && body,
+  );
+
+  // title = Text
+  title: ParserRule<TemplateNode | null> = this.always(
+    'title',
+    () => ({}),
+    () => this.CONSUME(Text),
+    (_, begin) => {
+      const [token] = this.takenFrom(begin);
+      return token === undefined ? null : this.template(token);
+    },
   );
 
   // key = Text | Word { '.' Word }

@@ -6,7 +6,7 @@ import { EOF, type IRecognitionException, type TokenType } from 'chevrotain';
 import type { Reader } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
 import { emptySource } from './node-parser.ts';
-import type { WaitingReason } from './policy-rules.ts';
+import type { WaitingTemplate } from './policy-rules.ts';
 import { sign, type Token } from './tokens.ts';
 
 /** Where a rule was broken, inside which rules, and what was expected. */
@@ -46,12 +46,12 @@ export class PolicyParser extends DeclarationParser {
     this.performSelfAnalysis();
   }
 
-  /** The declarations of a file; the texts of reasons are read later, into the parts that wait for them. */
+  /** The declarations of a file; templates are read later, into the parts that wait for them. */
   readFile(tokens: Token[], reader: Reader, docBefore: (offset: number) => string | null) {
     this.docBefore = docBefore;
-    const reasons: WaitingReason[] = [];
-    this.reasons = reasons;
-    return this.read(tokens, reader, () => ({ declarations: this.file(), reasons }));
+    const templates: WaitingTemplate[] = [];
+    this.templates = templates;
+    return this.read(tokens, reader, () => ({ declarations: this.file(), templates }));
   }
 
   /** One expression that spans all tokens; `start` is where it stands when there are none. */

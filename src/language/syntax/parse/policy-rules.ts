@@ -13,6 +13,7 @@ import type {
   NameNode,
   Pattern,
   RuleNode as PolicyRule,
+  TemplateNode,
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
@@ -23,8 +24,8 @@ import { ShapeParser } from './shape-rules.ts';
 import { quotedName } from './text-literal.ts';
 import { isAnyText, isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
-/** A reason whose text is read when the tokens of the file have been. */
-export interface WaitingReason {
+/** A text with placeholders, which are read when the tokens of the file have been. */
+export interface WaitingTemplate {
   readonly token: Token;
   readonly parts: TemplatePart[];
 }
@@ -46,8 +47,8 @@ type KeyNode<Kind> = Omit<NameNode, 'kind'> & { readonly kind: Kind };
 const patternPhrase = 'a pattern such as `payment.create`, `payment.*` or `*`';
 
 export abstract class PolicyRuleParser extends ShapeParser {
-  /** The reasons of the file in order. */
-  protected reasons: WaitingReason[] = [];
+  /** The templates of the file in order. */
+  protected templates: WaitingTemplate[] = [];
   /** Whether an error ended a clause of the rule that is read. */
   private isClauseBroken = false;
 
@@ -254,11 +255,15 @@ export abstract class PolicyRuleParser extends ShapeParser {
   becauseClause = this.clauseOf('becauseClause', () => {
     this.CONSUME(word.because);
     const token = this.CONSUME(Text, { ERR_MSG: 'a reason in quotes' });
-    const parts: TemplatePart[] = [];
-    if (!isWritten(token)) return null;
-    this.reasons.push({ token, parts });
-    return { kind: 'because', reason: { kind: 'template', parts, span: tokenSpan(token, this) } };
+    return isWritten(token) ? { kind: 'because', reason: this.template(token) } : null;
   });
+
+  /** A text whose placeholders are read later. */
+  protected template(token: Token): TemplateNode {
+    const parts: TemplatePart[] = [];
+    this.templates.push({ token, parts });
+    return { kind: 'template', parts, span: tokenSpan(token, this) };
+  }
 
   private clauses = {
     DEF: [

@@ -1,4 +1,4 @@
-// A reason's text → its parts: plain text with `{{` read as a brace, and expressions between braces, each read by the
+// A text with placeholders → its parts: plain text with `{{` read as a brace, and expressions between braces, each read by the
 // same grammar as any other and with spans that point to where it was written, also behind escapes.
 
 import type { ExpressionNode, TemplatePart } from '../tree/tree.ts';
@@ -48,7 +48,7 @@ function readPlaceholder(text: UnescapedText, start: number, reader: Reader, rea
   if (close === null) {
     const help = 'close it with `}`, or write `{{` for a brace';
     const brace = { ...span, end: span.start + 1 };
-    reader.report(syntaxError('unclosed-placeholder', brace, '`{` in a reason has no `}`', help));
+    reader.report(syntaxError('unclosed-placeholder', brace, '`{` has no `}`', help));
     return { part: { kind: 'template-text', text: text.value.slice(start), span }, end };
   }
   const value = read(text, start + 1, close);

@@ -13,7 +13,7 @@ import type {
 } from '../tree/tree.ts';
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
 import { columnsMax, type HoldsComment, type PrintedLine, weave, wrapLines } from './layout.ts';
-import { claimLines, expressionLines, ruleLines } from './rule.ts';
+import { claimLines, expressionLines, printTemplate, ruleLines } from './rule.ts';
 import { recordLines, typeLines } from './type.ts';
 
 export { printExpression };
@@ -84,12 +84,13 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
 }
 
 function actionLines(
-  { keys, groups, body }: DeclarationOf<'action'>,
+  { keys, groups, title, body }: DeclarationOf<'action'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
   const names = keys.map(printName).join(', ');
   const within = groups.length === 0 ? '' : ` in ${groups.map(printName).join(', ')}`;
-  const prefix = `action ${names}${within} `;
+  const about = title === null ? '' : ` ${printTemplate(title)}`;
+  const prefix = `action ${names}${within}${about} `;
   return wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
 }
 

@@ -61,7 +61,7 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
   }
 }
 
-function printTemplate({ parts }: TemplateNode): string {
+export function printTemplate({ parts }: TemplateNode): string {
   const texts = parts.map((part) =>
     part.kind === 'template-text'
       ? escapeText(part.text).replaceAll('{', '{{')

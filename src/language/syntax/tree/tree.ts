@@ -58,6 +58,8 @@ export interface ActionDeclaration extends DocumentedNode<'action'> {
   /** Full keys such as `github.issue.create`. */
   readonly keys: readonly NameNode[];
   readonly groups: readonly NameNode[];
+  /** What a request of it is about; its placeholders name payload fields. */
+  readonly title: TemplateNode | null;
   readonly body: RecordBody;
 }
 

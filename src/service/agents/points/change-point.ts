@@ -9,6 +9,7 @@ import type { DocumentResult, DocumentStore, DocumentWrite } from '../../store/c
 import type { AgentStatus } from '../../store/contract/records.ts';
 import { createApiKey } from '../keys.ts';
 import { type EnforcementPoint, type PointKey, pointKeyPrefix, pointsIn } from './point.ts';
+import { lastUseOf, usesForgotten } from './point-uses.ts';
 
 export interface PointDraft {
   readonly name: string;
@@ -119,9 +120,15 @@ export async function rotatePointKey(by: PointChanger, id: string, graceMs: numb
   const good = present.filter(({ value }) => value.notAfterMs === null || value.notAfterMs > by.nowMs);
   if (graceMs > 0 && good.length >= goodKeysMax) return { kind: 'too-many-keys' };
   const point = { ...found.value, changedAtMs: by.nowMs };
-  const ended = present.map((one) =>
-    good.includes(one) ? endingKey(one) : keys.remove(one.value, one.version),
-  );
+  const over = present.filter((one) => !good.includes(one));
+  const ended = [
+    ...good.map(endingKey),
+    ...over.map(({ value, version }) => keys.remove(value, version)),
+    ...(await usesForgotten(
+      by.documents,
+      over.map(({ value }) => value.id),
+    )),
+  ];
   const result = await write(by, [points.put(point, found.version), keys.put(key, 0), ...ended], {
     what: 'point-key-rotated',
     subject: id,
@@ -139,10 +146,19 @@ export async function rotatePointKey(by: PointChanger, id: string, graceMs: numb
 /** More than a point can have: ended ones go with each rotation. */
 const keysListed = 10;
 
+export interface UsedPointKey extends PointKey {
+  /** To the minute; null before the first use. */
+  readonly lastUsedAtMs: number | null;
+}
+
 /** The keys of a point, the oldest first. */
-export async function keysOf(documents: DocumentStore, pointId: string): Promise<readonly PointKey[]> {
+export async function keysOf(documents: DocumentStore, pointId: string): Promise<readonly UsedPointKey[]> {
   const found = await pointsIn(documents).keys.list({ parent: pointId, countMax: keysListed });
-  return found.map(({ value }) => value).toReversed();
+  const used = found.map(async ({ value }) => ({
+    ...value,
+    lastUsedAtMs: await lastUseOf(documents, value.id),
+  }));
+  return (await Promise.all(used)).toReversed();
 }
 
 function newKey(pointId: string, nowMs: number): { readonly text: string; readonly key: PointKey } {

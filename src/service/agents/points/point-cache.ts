@@ -9,11 +9,12 @@ import {
   pointKeyPrefix,
   type SentByPoint,
 } from './point.ts';
+import { createPointUses } from './point-uses.ts';
 
 export interface PointCache {
   /** Null where only the store can tell. */
   cached(sent: SentByPoint, now: Moment): ActingAs | null;
-  /** As `authenticatePoint`, and keeps what may act. What has not changed is the same object as before. */
+  /** As `authenticatePoint`, keeps what may act, and notes its use. What has not changed is the same object as before. */
   look(sent: SentByPoint, now: Moment): Promise<PointAuthentication>;
   /** Whether what was found for this key is still what this cache holds. */
   isCurrent(keyText: string, found: ActingAs, now: Moment): boolean;
@@ -21,6 +22,7 @@ export interface PointCache {
 
 export function createPointCache({ agents, documents }: Pick<Store, 'agents' | 'documents'>): PointCache {
   // A point is written together with its keys.
+  const uses = createPointUses(documents);
   const known = createFoundKeys<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
   return {
     cached: ({ keyText, agentName }, now) =>
@@ -30,6 +32,7 @@ export function createPointCache({ agents, documents }: Pick<Store, 'agents' | '
       const found = await authenticatePoint({ agents, documents }, sent, now.nowMs);
       if (found.kind !== 'ok') return found;
       const { kind, agent, key, point } = found;
+      uses.note(key, now.nowMs);
       const names = [agent.id, sent.agentName ?? agent.id].map((name) => nameOf(sent.keyText, name));
       return { kind, ...known.keep(names, { agent, key, point }, begun) };
     },

@@ -178,6 +178,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   agent: 'agents',
   key: 'agents',
   signing: 'agents',
+  point: 'agents',
   switch: 'switches',
   person: 'people',
   access: 'people',

@@ -46,10 +46,11 @@ export function createNews(deps: NewsDeps): News {
   const approversOf = createApprovers(directory);
 
   async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
-    const { requestId: id, agentId, groups, asksStepUp, actionKey } = notice;
+    const { requestId: id, agentId, groups, asksStepUp, actionKey, title } = notice;
     const asksOwner = asksStepUp || groups.includes(askedOwner);
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
+    const about = title === '' ? action : oneLine(title);
     const needs = groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
     for (const person of await approversOf()) {
       const { email } = person;
@@ -60,14 +61,14 @@ export function createNews(deps: NewsDeps): News {
       if (isOwner && asksStepUp)
         to.post({
           to: email,
-          subject: `Writ: a step-up is asked for (${action})`,
-          text: `Your agent asks for \`${action}\`, which needs you to step up.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+          subject: `Writ: step up for ${about}`,
+          text: `${about}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
         });
       else if (approves)
         to.post({
           to: email,
-          subject: `Writ: an approval is asked for (${action})`,
-          text: `An agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+          subject: `Writ: approve or reject ${about}`,
+          text: `${about}\n\nAn agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nLook at it and decide:\n${publicUrl}/approvals/${id}\n`,
         });
     }
   }

@@ -34,7 +34,7 @@ export function createServerFactory({
       // Node also derives the time for headers from the one above, which must not be the longer of the two.
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
       keepAliveTimeout: keepAliveMs,
-      // Looked for in plugins/request-id: Node's own answer has no body.
+      // Looked for in request-id: Node's own answer has no body.
       requireHostHeader: false,
     });
     const receive: RequestListener = (message, response) => {

@@ -24,6 +24,8 @@ const pageAddresses = [
   '/policies/file',
   '/compare',
   '/playground',
+  '/points',
+  '/points/:id',
   '/access',
   '/audit',
   '/account',

@@ -60,7 +60,7 @@ const exampleSchema = objectSchema({
   near: orNull(objectSchema({ name: word, changed: words }), 'The test that it was made of.'),
 });
 
-const findingParts = {
+export const findingParts = {
   direction: { type: 'string', enum: ['loosened', 'stricter', 'reworded'] },
   tier: { type: 'integer', minimum: 0, description: 'The most serious is the lowest.' },
   difference: { type: 'string', enum: ['outcome', 'people', 'time', 'rule'] },
@@ -76,12 +76,6 @@ const findingParts = {
 const findingSchema = objectSchema({
   ...findingParts,
   log: { type: 'null', description: 'Requests of a log, which `writ diff --log` counts.' },
-});
-
-/** Of a comparison whose findings are counted in a log. */
-export const countedFindingSchema = objectSchema({
-  ...findingParts,
-  log: objectSchema({ id: { ...word, description: 'Its place, from 1.' }, requests: count, agents: count }),
 });
 
 const verdict: JsonSchema = {

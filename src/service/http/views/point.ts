@@ -1,13 +1,17 @@
 // An enforcement point as the management API shows it, with the names of its agents. INVARIANT: no key is among it.
 
+import { keysOf, type UsedPointKey } from '../../agents/points/change-point.ts';
 import type { EnforcementPoint } from '../../agents/points/point.ts';
 import { agentStatuses } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { JsonSchema, OperationReply } from '../contract/operation.ts';
-import { objectSchema, text, time, timeText } from '../contract/schemas.ts';
+import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../contract/schemas.ts';
 
 /** What cannot be found any more is shown by its id. */
-export async function shownPoint({ agents }: Pick<Store, 'agents'>, point: EnforcementPoint) {
+export async function shownPoint(
+  { agents, documents }: Pick<Store, 'agents' | 'documents'>,
+  point: EnforcementPoint,
+) {
   const { id, name, status, createdAtMs, changedAtMs } = point;
   const assigned = await Promise.all(
     point.agents.map(async (agentId) => ({
@@ -15,6 +19,8 @@ export async function shownPoint({ agents }: Pick<Store, 'agents'>, point: Enfor
       name: (await agents.find(agentId))?.name ?? agentId,
     })),
   );
+  const uses = (await keysOf(documents, id)).map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0);
+  const seenAtMs = Math.max(0, ...uses);
   return {
     id,
     name,
@@ -22,8 +28,25 @@ export async function shownPoint({ agents }: Pick<Store, 'agents'>, point: Enfor
     agents: assigned,
     created_at: timeText(createdAtMs),
     changed_at: timeText(changedAtMs),
+    last_seen_at: timeTextOrNull(seenAtMs === 0 ? null : seenAtMs),
   };
 }
+
+export function shownPointKey({ id, createdAtMs, notAfterMs, lastUsedAtMs }: UsedPointKey) {
+  return {
+    id,
+    created_at: timeText(createdAtMs),
+    not_after: timeTextOrNull(notAfterMs),
+    last_used_at: timeTextOrNull(lastUsedAtMs),
+  };
+}
+
+export const pointKeySchema = objectSchema({
+  id: text(100),
+  created_at: time,
+  not_after: timeOrNull,
+  last_used_at: timeOrNull,
+});
 
 const assignedSchema: JsonSchema = {
   type: 'array',
@@ -38,6 +61,10 @@ export const pointSchema = objectSchema({
   agents: assignedSchema,
   created_at: time,
   changed_at: time,
+  last_seen_at: {
+    ...timeOrNull,
+    description: 'When it last asked with a key that it has, to the minute; null before the first time.',
+  },
 });
 
 export const pointExample = {
@@ -47,6 +74,7 @@ export const pointExample = {
   agents: [{ id: 'a9e27000-0000-4000-8000-000000000000', name: 'buyer' }],
   created_at: '2026-03-02T10:00:00.000Z',
   changed_at: '2026-03-02T10:00:00.000Z',
+  last_seen_at: '2026-03-02T10:05:00.000Z',
 };
 
 export const pointReply: OperationReply = {

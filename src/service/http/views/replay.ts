@@ -8,7 +8,7 @@ import {
   arrayOf,
   compareExamples,
   compareReplyExample,
-  countedFindingSchema,
+  findingParts,
   limitsSchema,
   orNull,
   sideParts,
@@ -50,7 +50,18 @@ const peopleSchema = objectSchema({
   group: word,
   words: bothSides(count),
   day: bothSides(objectSchema({ median: { type: 'number' }, worst: count })),
+  busiest: { ...bothSides(count), description: 'Of requests that were made in the same hour, the most.' },
   hours: bothSides({ type: 'number' }),
+});
+
+const countedFindingSchema = objectSchema({
+  ...findingParts,
+  log: objectSchema({
+    id: { ...word, description: 'Its place, from 1.' },
+    requests: count,
+    agents: count,
+    people: { ...arrayOf(peopleSchema), description: 'What these requests ask of people.' },
+  }),
 });
 
 const waitsSchema = objectSchema({
@@ -69,6 +80,7 @@ const exampleSchema = objectSchema({
   before: decidedAs,
   now: decidedAs,
   finding: { ...textOrNull, description: 'The `log.id` of the finding that it meets.' },
+  incomplete_meters: { ...arrayOf(word), description: 'Those that it reads as recorded.' },
 });
 
 const replaySchema = objectSchema({
@@ -91,12 +103,22 @@ const replaySchema = objectSchema({
   undeclared: counts('By action that is no longer declared.'),
   unknown_facts: counts('By fact that the rules read, requests that lack it.'),
   readings_as_recorded: count,
+  incomplete_meters: {
+    ...arrayOf(objectSchema({ meter: word, since: time, requests: count })),
+    description:
+      'Meters that lack what a grant adds to them, as its record hides it: so many requests read them as recorded.',
+  },
+  changed_on_incomplete: { ...count, description: 'Of the changed requests, those that read such a meter.' },
   decided_by: counts('By the digest of the policies that decided.'),
   against: objectSchema({ ...sideParts, requests: count }),
   no_comparison: { type: 'null' },
   findings: { ...arrayOf(countedFindingSchema), description: 'The loosest first.' },
   limits: limitsSchema,
   without_finding: { ...count, description: 'Changed requests that meet no finding.' },
+  people_without_finding: {
+    ...arrayOf(peopleSchema),
+    description: 'What requests under no finding ask of people, unchanged ones included.',
+  },
   unfiled: { ...count, description: 'Of which it cannot be told: digests stand for what rules read.' },
   repeated: count,
   unread: objectSchema({ count, first: arrayOf(word) }),
@@ -147,6 +169,7 @@ export const replayLineExample = {
           group: 'finance',
           words: { before: 17, now: 19 },
           day: { before: { median: 2, worst: 5 }, now: { median: 2.5, worst: 6 } },
+          busiest: { before: 2, now: 3 },
           hours: { before: 0.9, now: 1 },
         },
       ],
@@ -156,12 +179,41 @@ export const replayLineExample = {
       undeclared: {},
       unknown_facts: {},
       readings_as_recorded: 0,
+      incomplete_meters: [],
+      changed_on_incomplete: 0,
       decided_by: { [compareReplyExample.comparison.old.digest]: 120 },
       against: { ...compareReplyExample.comparison.old, requests: 120 },
       no_comparison: null,
-      findings: [{ ...finding, log: { id: '1', requests: 2, agents: 1 } }],
+      findings: [
+        {
+          ...finding,
+          log: {
+            id: '1',
+            requests: 2,
+            agents: 1,
+            people: [
+              {
+                group: 'finance',
+                words: { before: 0, now: 2 },
+                day: { before: { median: 0, worst: 0 }, now: { median: 0, worst: 1 } },
+                busiest: { before: 0, now: 1 },
+                hours: { before: 0, now: 0.1 },
+              },
+            ],
+          },
+        },
+      ],
       limits: [],
       without_finding: 0,
+      people_without_finding: [
+        {
+          group: 'finance',
+          words: { before: 17, now: 17 },
+          day: { before: { median: 2, worst: 5 }, now: { median: 2, worst: 5 } },
+          busiest: { before: 2, now: 2 },
+          hours: { before: 0.9, now: 0.9 },
+        },
+      ],
       unfiled: 0,
       repeated: 0,
       unread: { count: 0, first: [] },
@@ -174,6 +226,7 @@ export const replayLineExample = {
           before: { outcome: 'DENY', by: 'default_deny' },
           now: { outcome: 'ESCALATE', by: 'vendor_payments/large_payment' },
           finding: '1',
+          incomplete_meters: [],
         },
       ],
     },

@@ -27,6 +27,11 @@ const cameBySchema = {
   properties: { id: { type: 'string' }, name: { type: 'string' } },
 } as const satisfies JsonSchema;
 
+const titleSchema = {
+  type: 'string',
+  description: 'What it is about, in one line; empty where nothing short says so.',
+} as const;
+
 /** The reply to `POST /v1/authorize`: exactly these eight fields. */
 export const viewSchema = {
   type: 'object',
@@ -129,10 +134,12 @@ export const detailSchema = {
   required: [
     ...Object.keys(viewProperties),
     'action_key',
+    'title',
     'payload',
     'resolved',
     'agent',
     'point',
+    'session',
     'digest',
     'approvals',
     'requires',
@@ -146,6 +153,7 @@ export const detailSchema = {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
+    title: titleSchema,
     payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
     resolved: {
       type: 'array',
@@ -160,6 +168,11 @@ export const detailSchema = {
     },
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     point: cameBySchema,
+    session: {
+      type: ['string', 'null'],
+      description:
+        'As rules read it; `point:<id>/` stands before one that an enforcement point says. Null where none was sent.',
+    },
     digest: {
       type: 'string',
       description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
@@ -193,6 +206,7 @@ export const summarySchema = {
   required: [
     ...Object.keys(viewProperties),
     'action_key',
+    'title',
     'agent',
     'point',
     'requires',
@@ -203,6 +217,7 @@ export const summarySchema = {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
+    title: titleSchema,
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     point: cameBySchema,
     requires: requiresSchema,
@@ -236,6 +251,7 @@ export const viewExample = {
 export const summaryExample = {
   ...viewExample,
   action_key: 'payment.create',
+  title: 'Pay 1,200.00 USD to Staples',
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
   point: null,
   requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
@@ -251,6 +267,7 @@ export const detailExample = {
   ...summaryExample,
   payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
   resolved: [],
+  session: null,
   digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   approvals: [
     {

@@ -10,6 +10,7 @@ import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { meterPlaces } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
+import { recordTitle } from '../record/record.ts';
 import type { RequestEvents } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { recordedFacts } from './decide-again.ts';
@@ -258,6 +259,7 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
     requestId: record.id,
     agentId: record.agentId,
     actionKey: record.actionKey,
+    title: recordTitle(record),
     status,
     groups,
     asksStepUp,

@@ -4,6 +4,7 @@
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, RequestFacts, Satisfied } from '../../../language/model/request.ts';
+import { shortFields } from '../../../language/model/title.ts';
 import type { ResolvedText, Trace } from '../../../language/model/trace.ts';
 import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from '../../store/contract/records.ts';
@@ -35,6 +36,8 @@ export interface DecisionRecord {
   readonly timing: RequestTiming;
   /** Absent where no receipt was asked for. */
   readonly receipt?: ReceiptBasis;
+  /** What it is about, as its action says; absent where the action has no title. */
+  readonly title?: string;
   /** Absent where the agent asked by itself. */
   readonly point?: RequestPoint;
   /** Absent where it was asked otherwise. */
@@ -70,6 +73,11 @@ interface RequestTiming {
   readonly decideMicroseconds: number;
 }
 
+/** What the request is about, in one line; empty where nothing short says so. */
+export function recordTitle({ title, payload }: Pick<DecisionRecord, 'title' | 'payload'>): string {
+  return title ?? shortFields(payload);
+}
+
 export function requestRow(record: RequestRecord): RequestRow {
   const { id, agentId, actionKey, createdAtMs, idempotency, status, decidedAtMs, expiresAtMs } = record;
   return {
@@ -90,7 +98,14 @@ export function requestRow(record: RequestRecord): RequestRow {
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
 type OwnParts = Omit<
   DecisionRecord,
-  'decision' | 'trace' | 'resolved' | 'receipt' | 'point' | 'evaluation' | (typeof sharedParts)[number]
+  | 'decision'
+  | 'trace'
+  | 'resolved'
+  | 'title'
+  | 'receipt'
+  | 'point'
+  | 'evaluation'
+  | (typeof sharedParts)[number]
 >;
 
 /** As JSON, with the trace in its short form; shared parts are written once. */
@@ -99,6 +114,7 @@ function recordJson(record: DecisionRecord): string {
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
   let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
   if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
+  if (record.title !== undefined) text += `,"title":${JSON.stringify(record.title)}`;
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;

@@ -8,7 +8,7 @@ import { type ResolvedText, type TracedRule, tracedRules } from '../../../langua
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { statusAt } from './lifecycle.ts';
-import type { RequestPoint } from './record.ts';
+import { type RequestPoint, recordTitle } from './record.ts';
 import type { RequestState } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
@@ -40,6 +40,8 @@ export interface May {
 
 export interface RequestDetail extends RequestView {
   readonly action_key: string;
+  /** What it is about, in one line; empty where nothing short says so. */
+  readonly title: string;
   /** Secrets are keyed digests. */
   readonly payload: JsonObject;
   /** The texts of the payload that rules see otherwise than they were sent. */
@@ -48,6 +50,8 @@ export interface RequestDetail extends RequestView {
   readonly agent: AgentFacts;
   /** The enforcement point by which it came; null where the agent asked by itself. */
   readonly point: RequestPoint | null;
+  /** As rules read it: what the agent says, or its enforcement point; null where none was sent. */
+  readonly session: string | null;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
   readonly digest: string;
   /** People's votes, the earliest first. */
@@ -65,7 +69,7 @@ export interface RequestDetail extends RequestView {
 
 /** An entry of a list. */
 export type RequestSummary = RequestView &
-  Pick<RequestDetail, 'action_key' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
+  Pick<RequestDetail, 'action_key' | 'title' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
 
 /** An entry of the queue of those who approve. */
 export type QueuedRequest = RequestSummary & { readonly may: May };
@@ -125,6 +129,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
   return {
     ...view,
     action_key: record.actionKey,
+    title: recordTitle(record),
     agent: record.agent,
     point: record.point ?? null,
     requires: view.status === 'pending' ? stillAsked(state) : null,
@@ -143,6 +148,7 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
     resolved: record.resolved ?? [],
     agent,
     point,
+    session: record.request.session ?? null,
     digest: requestDigest(record),
     approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
       by,

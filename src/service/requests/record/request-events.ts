@@ -9,6 +9,8 @@ export interface RequestNotice {
   readonly requestId: string;
   readonly agentId: string;
   readonly actionKey: string;
+  /** What it is about, in one line; empty where nothing short says so. */
+  readonly title: string;
   /** Its present state. */
   readonly status: RequestStatus;
   /** Whose approvals it waits for now, `owner` for the control owner; none where it waits for none, or no more. */

@@ -64,6 +64,12 @@ export const requestStatuses = [
 ] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
+/** Of what has expired: a wait that nobody ended in time, and a grant whose time is over. */
+const expiredKinds = ['unanswered', 'grant_over'] as const;
+export const askedStatuses = [...requestStatuses, ...expiredKinds] as const;
+/** What a list is asked for. */
+export type AskedStatus = (typeof askedStatuses)[number];
+
 /** Where a request is in its lifecycle. */
 export interface LifecycleState {
   readonly status: RequestStatus;

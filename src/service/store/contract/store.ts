@@ -15,6 +15,7 @@ import type {
   AgentRow,
   AgentStatus,
   AgentWithKey,
+  AskedStatus,
   KeyRow,
   NonceUse,
   PlantRow,
@@ -25,6 +26,8 @@ import type {
   SigningMode,
 } from './records.ts';
 import type { ReplicaStore } from './replicas.ts';
+import type { RequestCount } from './search.ts';
+import type { WantedText } from './search-text.ts';
 import type { StateStore } from './state.ts';
 import type { StatisticsStore } from './statistics.ts';
 
@@ -182,6 +185,8 @@ export interface RequestStore {
   events(id: string): Promise<readonly RequestEvent[]>;
   /** The latest first. */
   list(page: RequestPage): Promise<RequestsFound>;
+  /** How many there are, as far as can be counted in a moment. */
+  count(filter: RequestFilter): Promise<RequestCount>;
   /** Pending requests that ask a person for an approval or a step-up, the nearest deadline first. */
   waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
   /**
@@ -227,7 +232,7 @@ export interface RequestFilter {
   readonly agentId: string | null;
   readonly actionKey: string | null;
   /** Its status at `nowMs`. */
-  readonly status: RequestStatus | null;
+  readonly status: AskedStatus | null;
   /** The first decision's. */
   readonly outcome: string | null;
   readonly policy: string | null;
@@ -235,6 +240,8 @@ export interface RequestFilter {
   readonly riskMax: number | null;
   readonly fromMs: number | null;
   readonly untilMs: number | null;
+  /** What its words are to hold; null asks nothing, and nothing holds an empty one. */
+  readonly text: WantedText | null;
   /** Only what agents ask whose control owner is `owner`, and what asks `asked`. */
   readonly seenBy: { readonly owner: AskedPerson['owner']; readonly asked: AskedPerson } | null;
   readonly nowMs: number;
@@ -257,6 +264,8 @@ export interface RequestsFound {
    * so one of a rare filter may hold few, or none.
    */
   readonly next: RequestPlace | null;
+  /** So many numbers of records, or fewer, a search has not come by yet: its index is being filled. 0 where no text is asked. */
+  readonly unsearched: number;
 }
 
 export interface WaitingPage {

@@ -6,6 +6,7 @@ import type { PlantRow } from '../contract/records.ts';
 import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
+import { createSearchThread } from '../shared/search/search-thread.ts';
 import { activityStore } from './agent-activity.ts';
 import { agentWrites } from './agent-writes.ts';
 import { agentStore } from './agents.ts';
@@ -70,7 +71,8 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
   const asking = createAsking(queue);
   const knots = createKnotTimer(pool, queue);
-  const requests = requestStore(pool, queue, asking);
+  const search = createSearchThread(new URL('./search/database-searcher.ts', import.meta.url), { url });
+  const requests = requestStore({ pool, queue, asking, search });
   return {
     agents: agentStore(pool, queue, uses.note),
     requests,
@@ -95,6 +97,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     async serve() {
       await queue.claim();
       knots.start();
+      search.follow();
     },
     replicas: replicaStore(pool, queue, asking),
     async settle(nonce) {
@@ -110,6 +113,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     serverNow: () => queue.server.clock.now(),
     queueDepth: () => queue.depth(),
     async close() {
+      await search.close();
       await uses.flush();
       await knots.close();
       await queue.close();

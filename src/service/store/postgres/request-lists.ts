@@ -1,27 +1,43 @@
 // Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
-// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended, and
-// so far and no farther; the queue walks those that are pending.
+// INVARIANT: what a query costs does not grow with the records: a list databaseWalks one index from where the page before ended, and
+// so far and no farther; the queue databaseWalks those that are pending.
 
 import { askedOwner } from '../contract/asked-owner.ts';
 import type {
   HeldQuery,
+  RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
-import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../shared/request-walk.ts';
+import {
+  endNow,
+  lookedThroughMax,
+  outOfOrderMs,
+  type RequestWalk,
+  statusNow,
+  unansweredWalks,
+  walkOf,
+  walkText,
+  wasGranted,
+} from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
 import type { Rows } from './server/read-pool.ts';
 
 /** The walk of a list: of one agent, of one status, or of all. */
-const walks = {
-  agent: 'agent_id = $1',
+export const databaseWalks = {
+  agent: ['agent_id = $1'],
   // The second condition is that of the index.
-  status: `${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`,
-  all: 'true',
-} as const;
+  status: [`${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`],
+  unanswered: unansweredWalks,
+  all: ['true'],
+} as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
+
+/** A wait or a grant past its end is over, also where that is not recorded. */
+const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
+    ELSE ${statusNow} END`;
 
 const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents
@@ -42,11 +58,10 @@ const decidedOf = `(SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
 
 /** What a list asks beyond its walk; each part only where it is asked. */
-const filters = `($1::text IS NULL OR agent_id = $1)
+export const databaseFilters = `($1::text IS NULL OR agent_id = $1)
   AND ($2::text IS NULL OR action_key = $2)
-  AND ($3::text IS NULL OR $3 = CASE
-    WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
-    ELSE ${statusNow} END)
+  AND ($3::text IS NULL OR $3 = ${statusAtNow} OR (${statusAtNow} = 'expired'
+    AND $3 = CASE WHEN ${wasGranted} THEN 'grant_over' ELSE 'unanswered' END))
   AND ($5::text IS NULL OR outcome = $5)
   AND ($6::text IS NULL OR record_json::json #>> '{decision,matchedPolicy}' = $6)
   AND ($7::float8 IS NULL OR (record_json::json #>> '{decision,risk,high}')::float8 >= $7)
@@ -55,9 +70,12 @@ const filters = `($1::text IS NULL OR agent_id = $1)
   AND ($11::bool OR ${ofOwner('$12', '$13')}
     OR ${asks('record_json', ['$14', '$15', '$16'])} OR ${asks(decidedOf, ['$14', '$15', '$16'])})`;
 
-const listText = (walk: string): string =>
-  `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${filters}, false) AS "isFound" FROM requests
-   WHERE ${walk} AND sequence < $17 ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+const listText = (walk: readonly string[]): string => {
+  const textOf = (condition: string) =>
+    `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFound" FROM requests
+     WHERE ${condition} AND sequence < $17`;
+  return walkText(walk, textOf, String(lookedThroughMax));
+};
 
 const waitingText = `SELECT id FROM requests
   WHERE ${statusNow} = 'pending' AND ${endNow} > $1 AND (${endNow}, id) > ($2, $3)
@@ -122,20 +140,31 @@ export async function findHeld(
   );
 }
 
-export async function findPage(rows: Rows, asked: RequestPage): Promise<RequestsFound> {
+export async function findPage(rows: Rows, asked: RequestPage): Promise<Omit<RequestsFound, 'unsearched'>> {
   const before =
     asked.after?.sequence ??
     (asked.untilMs === null ? Number.MAX_SAFE_INTEGER : await numberAfter(rows, asked.untilMs));
-  const looked = await rows<Looked>(listText(walks[walkOf(asked)]), [...filterValues(asked), before]);
+  const looked = await rows<Looked>(listText(databaseWalks[walkOf(asked)]), [...filterValues(asked), before]);
   const { found, next } = cut(looked, asked);
+  return { found: await placed(rows, found), next };
+}
+
+/** In this order; those that are not there are left out. */
+export async function findAt(rows: Rows, places: readonly RequestPlace[]): Promise<RequestsFound['found']> {
+  const text = 'SELECT sequence, id FROM requests WHERE sequence = ANY ($1::int8[]) ORDER BY sequence DESC';
+  const values = [places.map(({ sequence }) => sequence)];
+  return await placed(rows, await rows<Pick<Looked, 'id' | 'sequence'>>(text, values));
+}
+
+async function placed(
+  rows: Rows,
+  found: readonly Pick<Looked, 'id' | 'sequence'>[],
+): Promise<RequestsFound['found']> {
   const histories = await findAll(
     rows,
     found.map(({ id }) => id),
   );
-  return {
-    found: histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 })),
-    next,
-  };
+  return histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 }));
 }
 
 /** What a page holds of the requests that were looked through. */
@@ -171,7 +200,7 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
 }
 
 /** Those of the filters, `$1` to `$16`. */
-function filterValues(asked: RequestPage): readonly unknown[] {
+export function filterValues(asked: RequestFilter): readonly unknown[] {
   const { agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax, fromMs, untilMs, seenBy } =
     asked;
   return [

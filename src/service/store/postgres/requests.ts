@@ -3,6 +3,7 @@
 import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
 import type { RequestStore } from '../contract/store.ts';
 import { endNow, statusNow } from '../shared/request-walk.ts';
+import { type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import {
   type EventColumns,
   type RefusalColumns,
@@ -14,12 +15,20 @@ import {
 import { type Asking, duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { requestWrites } from './event-writes.ts';
-import { findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
+import { findAt, findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 
 const isPending = `${statusNow} = 'pending'`;
 
-export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue, asking: Asking): RequestStore {
+export interface RequestParts {
+  readonly pool: ReadPool;
+  readonly queue: CommitQueue;
+  readonly asking: Asking;
+  readonly search: SearchThread;
+}
+
+export function requestStore({ pool, queue, asking, search }: RequestParts): RequestStore {
+  const { rows, snapshot } = pool;
   const one = async (condition: string, values: readonly unknown[]) => {
     const [columns] = await rows<StoredRequestColumns>(`SELECT * FROM requests WHERE ${condition}`, values);
     return columns === undefined ? null : requestRowOf(columns);
@@ -49,7 +58,11 @@ export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue, a
       const text = 'SELECT * FROM request_events WHERE request_id = $1 ORDER BY sequence';
       return (await rows<EventColumns>(text, [id])).map(requestEvent);
     },
-    list: (page) => snapshot((read) => findPage(read, page)),
+    list: searchedList(search, {
+      walk: (page) => snapshot((read) => findPage(read, page)),
+      at: (places) => snapshot((read) => findAt(read, places)),
+    }),
+    count: search.count,
     waiting: (page) => snapshot((read) => findWaiting(read, page)),
     heldOf: (query) => snapshot((read) => findHeld(read, query)),
     async openOf(agentId, countMax) {

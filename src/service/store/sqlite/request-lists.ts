@@ -7,13 +7,24 @@ import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { RequestEvent } from '../contract/records.ts';
 import type {
   HeldQuery,
+  RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
-import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../shared/request-walk.ts';
+import {
+  endNow,
+  lookedThroughMax,
+  outOfOrderMs,
+  type RequestWalk,
+  statusNow,
+  unansweredWalks,
+  walkOf,
+  walkText,
+  wasGranted,
+} from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
 /** A wait or a grant past its end is over, also where that is not recorded. */
@@ -22,11 +33,12 @@ const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'app
 
 /** The walk of a list: of one agent, of one status, or of all. */
 export const walks = {
-  agent: 'agent_id = @agentId',
+  agent: ['agent_id = @agentId'],
   // The second condition is that of the index.
-  status: `${statusNow} = @status AND ${statusNow} <> 'auto_approved'`,
-  all: 'TRUE',
-} as const;
+  status: [`${statusNow} = @status AND ${statusNow} <> 'auto_approved'`],
+  unanswered: unansweredWalks,
+  all: ['TRUE'],
+} as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
 
 const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents WHERE control_owner = ${email} COLLATE NOCASE OR control_owner = ${id})`;
@@ -43,9 +55,10 @@ const decidedOf = `SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1`;
 
 /** What a list asks beyond its walk; each part only where it is asked. */
-const filters = `(@agentId IS NULL OR agent_id = @agentId)
+export const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@actionKey IS NULL OR action_key = @actionKey)
-  AND (@status IS NULL OR ${statusAtNow} = @status)
+  AND (@status IS NULL OR ${statusAtNow} = @status OR (${statusAtNow} = 'expired'
+    AND @status = CASE WHEN ${wasGranted} THEN 'grant_over' ELSE 'unanswered' END))
   AND (@outcome IS NULL OR outcome = @outcome)
   AND (@policy IS NULL OR record_json ->> '$.decision.matchedPolicy' = @policy)
   AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
@@ -54,9 +67,11 @@ const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@isOfAll OR ${ofOwner('@email', '@personId')}
     OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
 
-export function listText(walk: string): string {
-  return `SELECT sequence, id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
-    WHERE ${walk} AND sequence < @before ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+export function listText(walk: readonly string[]): string {
+  const textOf = (condition: string) =>
+    `SELECT sequence, id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
+     WHERE ${condition} AND sequence < @before`;
+  return walkText(walk, textOf, String(lookedThroughMax));
 }
 
 export const waitingText = `SELECT id FROM requests
@@ -83,14 +98,13 @@ export function prepareRequestLists(database: Database) {
   const eventsOf = database.prepare<[string], EventColumns>(
     'SELECT * FROM request_events WHERE request_id = ? ORDER BY sequence',
   );
-  const list = (walk: string) => database.prepare<[object], Looked>(listText(walk));
-  const lists = { agent: list(walks.agent), status: list(walks.status), all: list(walks.all) };
-  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
-    'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
-  );
-  const lastNumber = database.prepare<[], { last: number | null }>(
-    'SELECT max(sequence) AS last FROM requests',
-  );
+  const list = (walk: readonly string[]) => database.prepare<[object], Looked>(listText(walk));
+  const lists = {
+    agent: list(walks.agent),
+    status: list(walks.status),
+    unanswered: list(walks.unanswered),
+    all: list(walks.all),
+  };
   const waiting = database.prepare<[object], { id: string }>(waitingText);
   const held = database.prepare<[HeldQuery], { id: string }>(heldText);
   const open = database.prepare<[string, number], { id: string }>(
@@ -99,32 +113,26 @@ export function prepareRequestLists(database: Database) {
 
   const events = (id: string): readonly RequestEvent[] => eventsOf.all(id).map(requestEvent);
 
+  const numberAfter = prepareNumberAfter(database);
+
   function find(id: string): RequestHistory | null {
     const columns = byId.get(id);
     return columns === undefined ? null : { row: requestRowOf(columns), events: events(id) };
   }
 
-  const placed = (found: readonly Looked[]) =>
+  const placed = (found: readonly Pick<Looked, 'id' | 'sequence'>[]) =>
     found.flatMap(({ id, sequence }) => {
       const history = find(id);
       return history === null ? [] : { ...history, sequence };
     });
 
+  const idOf = database.prepare<[number], RequestPlace & { readonly id: string }>(
+    'SELECT sequence, id FROM requests WHERE sequence = ?',
+  );
+
   const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
 
-  /** A number above those of all requests that were made at the time or before, and not much above. */
-  function numberAfter(untilMs: number): number {
-    let [low, high] = [0, (lastNumber.get()?.last ?? 0) + 1];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const next = numbered.get(middle);
-      if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  function page(asked: RequestPage): RequestsFound {
+  function page(asked: RequestPage): Omit<RequestsFound, 'unsearched'> {
     const before =
       asked.after?.sequence ?? (asked.untilMs === null ? allNumbers : numberAfter(asked.untilMs));
     const found: Looked[] = [];
@@ -147,6 +155,11 @@ export function prepareRequestLists(database: Database) {
     // A transaction, so that all of it is of one moment.
     history: database.transaction(find),
     requestPage: database.transaction(page),
+    /** In this order; those that are not there are left out. */
+    requestsAt: database.transaction((places: readonly RequestPlace[]) =>
+      placed(places.flatMap(({ sequence }) => idOf.get(sequence) ?? [])),
+    ),
+    numberAfter,
     waiting: database.transaction(({ asked, after, ...rest }: WaitingPage): readonly RequestHistory[] =>
       findAll(
         waiting
@@ -167,12 +180,31 @@ export function prepareRequestLists(database: Database) {
   };
 }
 
+/** A number above those of all requests that were made at the time or before, and not much above. */
+function prepareNumberAfter(database: Database): (untilMs: number) => number {
+  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
+    'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
+  );
+  const lastNumber = database.prepare<[], { last: number | null }>(
+    'SELECT max(sequence) AS last FROM requests',
+  );
+  return (untilMs: number): number => {
+    let [low, high] = [0, (lastNumber.get()?.last ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = numbered.get(middle);
+      if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}
+
 const allNumbers = Number.MAX_SAFE_INTEGER;
 
-function parametersOf(
-  { seenBy, after: _, fromMs, untilMs, countMax: __, ...asked }: RequestPage,
-  before: number,
-): object {
+/** A text is no part of the statement: an index has it. */
+export function parametersOf(filter: RequestFilter, before: number): object {
+  const { text: _, seenBy, fromMs, untilMs, ...asked } = filter;
   return {
     ...asked,
     before,

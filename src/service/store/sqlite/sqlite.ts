@@ -24,6 +24,7 @@ import type {
 import { StoreError } from '../contract/store-error.ts';
 import { createChangeCount } from '../shared/change-count.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
+import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { copyDatabase } from './file/copy.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
@@ -93,7 +94,11 @@ async function openWithWriter(
     };
     let lock: ServingLock | null = null;
     const uses = createKeyUses((noted) => queue.write({ kind: 'note-uses', uses: noted }));
-    const requests = requestStore(read, queue);
+    const search = createSearchThread(new URL('./search/file-searcher.ts', import.meta.url), {
+      path,
+      busyTimeoutMs,
+    });
+    const requests = requestStore(read, queue, search);
     return {
       agents: agentStore(read, queue, uses.note),
       requests,
@@ -114,6 +119,7 @@ async function openWithWriter(
       records: { path },
       async serve() {
         lock ??= lockForServing(path);
+        search.follow();
       },
       replicas: null,
       settle: async () => 'settled',
@@ -123,6 +129,7 @@ async function openWithWriter(
       serverNow: () => null,
       queueDepth: queue.depth,
       async close() {
+        await search.close();
         await uses.flush();
         // The last connection to close folds the log into the file, which a read-only one cannot.
         reader.close();
@@ -160,7 +167,7 @@ function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse'
 
 type AgentWrite = WriteOf<'add-agent' | 'describe-agent' | 'set-status' | 'set-signing' | 'rotate-key'>;
 
-function requestStore(read: Read, queue: WriteQueue): RequestStore {
+function requestStore(read: Read, queue: WriteQueue, search: SearchThread): RequestStore {
   return {
     async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
       const result = await queue.write({
@@ -178,7 +185,11 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
     countOpen: (agentId, nowMs) => read((reads) => reads.countOpen(agentId, nowMs)),
     history: (id) => read((reads) => reads.history(id)),
     events: (id) => read((reads) => reads.events(id)),
-    list: (page) => read((reads) => reads.requestPage(page)),
+    list: searchedList(search, {
+      walk: (page) => read((reads) => reads.requestPage(page)),
+      at: (places) => read((reads) => reads.requestsAt(places)),
+    }),
+    count: search.count,
     waiting: (page) => read((reads) => reads.waiting(page)),
     heldOf: (query) => read((reads) => reads.heldOf(query)),
     openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),

@@ -1,7 +1,7 @@
 // Writes into batches for the writer's thread: group commit. When the writer is idle a batch leaves with all that came
-// in the same turn of the event loop, and in a few more while these bring any; what arrives while it works is the next. INVARIANT: a promise
-// resolves only after its batch was committed, and all nonces noted before the write with it; when the writer is lost,
-// all waiting and all later writes reject.
+// in the same turn of the event loop, and in a few more while these bring any; what arrives while it works is the next.
+// INVARIANT: a promise resolves only after its batch was committed, and all nonces noted before the write with it; when
+// the writer is lost, all waiting and all later writes reject.
 
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from '../contract/records.ts';

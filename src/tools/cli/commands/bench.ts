@@ -7,6 +7,7 @@ import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { holdsDigests } from '../../../service/playground/recorded.ts';
+import { otherFileText } from '../../../service/replay/other-file.ts';
 import { drawDistribution } from '../../measure/distribution.ts';
 import { type Measured, measure } from '../../measure/measure.ts';
 import { factsOf, type RequestLine, readRequestLines } from '../../measure/read-requests.ts';
@@ -83,6 +84,8 @@ async function readLines(file: string): Promise<readonly RequestLine[]> {
   const bytes = await readFile(file).catch((error: unknown) => {
     throw new UsageError(`cannot read \`${file}\`: ${fileError(error)}`);
   });
+  const other = otherFileText(bytes);
+  if (other !== null) throw new UsageError(`cannot read \`${file}\`: ${other}`);
   const { lines, mistakes } = readRequestLines(bytes, file);
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
   if (lines.length === 0) throw new UsageError(`\`${file}\` has no request`);

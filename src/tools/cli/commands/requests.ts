@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { outcomes } from '../../../language/model/decision.ts';
-import { requestStatuses } from '../../../service/store/contract/records.ts';
+import { askedStatuses } from '../../../service/store/contract/records.ts';
 import {
   type ApiOptions,
   apiHelp,
@@ -33,12 +33,12 @@ interface ListOptions extends ApiOptions {
 export function defineRequests(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)
     .addOption(
-      new Option('--status <status>', `only those with this status: ${requestStatuses.join(', ')}`).argParser(
+      new Option('--status <status>', `only those with this status: ${askedStatuses.join(', ')}`).argParser(
         readStatus,
       ),
     )
     .addOption(new Option('--decision <decision>', 'only those with this first decision').choices(outcomes))
-    .option('--text <text>', 'only those with this text in id, action, reason, message or payload')
+    .option('--text <text>', 'only those with these words in id, action, agent, reason or payload')
     .option('--agent <id>', 'only those of an agent')
     .option('--action <key>', 'only those for an action')
     .option('--policy <name>', 'only those that a policy decided')
@@ -86,22 +86,24 @@ const statusWords: Readonly<Record<string, string>> = {
 function readStatus(text: string): string {
   const word = text.toLowerCase().replaceAll('-', '_');
   const status = statusWords[word] ?? word;
-  if ((requestStatuses as readonly string[]).includes(status)) return status;
-  throw new InvalidArgumentError(`Allowed choices are ${requestStatuses.join(', ')}.`);
+  if ((askedStatuses as readonly string[]).includes(status)) return status;
+  throw new InvalidArgumentError(`Allowed choices are ${askedStatuses.join(', ')}.`);
 }
 
 const examples = `
 Examples:
   writ requests --status pending
+  writ requests --status unanswered --text 'Staples "Q4 laptops"'
   writ requests --agent a9e27000-0000-4000-8000-000000000000 --from 2026-03-01
   writ requests show 019a0000-0000-7000-8000-000000000000
 `;
 
 function requestTable(items: readonly ShownRequest[]): string {
   return table(
-    ['id', 'at', 'agent', 'action', 'decision', 'status', 'risk', 'until'],
+    ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'],
     items.map((one) => [
-      ...[one.request_id, one.created_at, one.agent.name ?? '', one.action_key, one.decision, one.status],
+      ...[one.request_id, one.created_at, one.agent.name ?? '', one.action_key, one.title],
+      ...[one.decision, one.status],
       ...[String(one.risk_score), one.expires_at],
     ]),
   );

@@ -20,6 +20,7 @@ const cellsOf = {
   now_by: ({ now }) => now.by,
   now_asks: ({ asked }) => askedText(asked.now),
   finding: ({ finding }) => finding ?? '',
+  incomplete_meters: ({ incompleteMeters }) => incompleteMeters.join('; '),
 } as const satisfies Readonly<Record<string, (changed: ChangedRequest) => string>>;
 
 export interface ChangedCsv {

@@ -1,7 +1,7 @@
 // The log that a command reads: an export of requests, or the records of a data directory.
 
 import type { LogSource } from '../../../service/replay/log-source.ts';
-import { openExport } from '../../../service/replay/read-export.ts';
+import { NoExportError, openExport } from '../../../service/replay/read-export.ts';
 import { openStoredLog, type StoredLogOptions } from '../../../service/replay/read-store.ts';
 import { withRecords } from '../client/with-store.ts';
 import { fileError } from '../output/file-error.ts';
@@ -23,7 +23,8 @@ export async function withLog(
   if (file === null)
     return await withRecords(named, async (records) => await run(await openStoredLog(records, named)));
   const log = await openExport(file).catch((error: unknown) => {
-    throw new UsageError(`cannot read \`${file}\`: ${fileError(error)}`);
+    const isOther = error instanceof NoExportError;
+    throw new UsageError(`cannot read \`${file}\`: ${isOther ? error.message : fileError(error)}`);
   });
   return await run(log);
 }

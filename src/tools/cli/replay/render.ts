@@ -4,13 +4,13 @@
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';
 import type { ReplayExample } from '../../../reasoning/replay/examples.ts';
+import { minutesAWord } from '../../../reasoning/replay/hours.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
-import { hoursOf, minutesAWord } from '../../../service/replay/hours.ts';
 import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
 import type { Marks } from '../../testing/report.ts';
 import { type Align, columns } from '../bench/columns.ts';
-import { countsText, findingTexts } from '../tasks/diff-text.ts';
+import { changedPeople, countsText, findingTexts, peopleTexts } from '../tasks/diff-text.ts';
 
 export interface RenderedAs {
   readonly path: string;
@@ -57,18 +57,19 @@ function matrixLines({ matrix }: ReplayResult): readonly string[] {
 function peopleLines(people: readonly GroupWorkload[]): readonly string[] {
   if (people.length === 0) return [];
   const head = [
-    ...['people', 'asked before', 'now', 'a day, median', 'worst'],
+    ...['people', 'asked before', 'now', 'a day, median', 'worst', 'busiest hour'],
     `about, at ${minutesAWord} min a word`,
   ];
-  const rows = people.map(({ group, words, day }) => [
+  const rows = people.map(({ group, words, day, busiest, hours }) => [
     group,
     figure(words.before),
     figure(words.now),
     arrow(day.before.median, day.now.median),
     arrow(day.before.worst, day.now.worst),
-    `${arrow(hoursOf(words.before), hoursOf(words.now))} h`,
+    arrow(busiest.before, busiest.now),
+    `${arrow(hours.before, hours.now)} h`,
   ]);
-  const aligns: readonly Align[] = ['left', 'right', 'right', 'right', 'right', 'right'];
+  const aligns: readonly Align[] = ['left', 'right', 'right', 'right', 'right', 'right', 'right'];
   return [
     ...columns([head, ...rows], aligns),
     `  (the records do not say how long people looked: ${minutesAWord} minutes a word are assumed)`,
@@ -94,7 +95,8 @@ function waitsLines({ waits }: ReplayResult): readonly string[] {
 }
 
 function noteLines(result: ReplayResult): readonly string[] {
-  const { withheld, otherShape, undeclared, unknownFacts, readingsRecorded } = result;
+  const { withheld, otherShape, undeclared, unknownFacts, readingsRecorded, incompleteMeters } = result;
+  const changed = result.changedOnIncomplete;
   return [
     ...[...undeclared].map(
       ([action, count]) => `\`${action}\` is not declared: ${many(count, 'request')} refused`,
@@ -113,18 +115,26 @@ function noteLines(result: ReplayResult): readonly string[] {
       : [
           `the log begins later than some meters: for ${many(readingsRecorded, 'decision')} they read what the records say`,
         ]),
+    ...incompleteMeters.map(
+      ({ name, sinceMs, requests }) =>
+        `\`${name}\` is incomplete since ${new Date(sinceMs).toISOString()}, as records hide what grants add to it: for ${many(requests, 'request')} it reads what the records say`,
+    ),
+    ...(changed === 0
+      ? []
+      : [`${many(changed, 'request')} of those that change read an incomplete meter, which may be why`]),
   ].map(escapeForTerminal);
 }
 
 function filedLines(result: ReplayResult, filed: RenderedAs['filed'], marks: Marks): readonly string[] {
   if ('reason' in filed) return [`${marks.bad('!')} not compared, as ${escapeForTerminal(filed.reason)}`];
   const { report, decided } = filed;
-  const others = result.requests - decided;
-  const { without_finding: without = 0, unfiled = 0 } = report.log ?? {};
+  const byOthers = result.requests - decided;
+  const { without_finding: without = 0, unfiled = 0, people_without_finding: others = [] } = report.log ?? {};
   return [
     `what changes from ${escapeForTerminal(report.old.name)}, and the requests that meet it: ${countsText(report)}`,
     ...findingTexts(report).map((text, at) => `${at + 1}. ${text.trimEnd()}`),
     ...(without === 0 ? [] : [`${many(without, 'request')} decided otherwise without a finding`]),
+    ...peopleTexts(changedPeople(others)).map((text) => `requests without a finding, ${text}`),
     ...(unfiled === 0
       ? []
       : [
@@ -134,10 +144,10 @@ function filedLines(result: ReplayResult, filed: RenderedAs['filed'], marks: Mar
       ({ action, limits }) =>
         `${marks.bad('!')} ${escapeForTerminal(action)}: the findings are not proved to be all, ${limits.join(', ')}`,
     ),
-    ...(others === 0
+    ...(byOthers === 0
       ? []
       : [
-          `${marks.bad('!')} ${escapeForTerminal(report.old.name)} decided ${many(decided, 'request')} of the log, and other policies ${figure(others)}`,
+          `${marks.bad('!')} ${escapeForTerminal(report.old.name)} decided ${many(decided, 'request')} of the log, and other policies ${figure(byOthers)}`,
         ]),
   ];
 }

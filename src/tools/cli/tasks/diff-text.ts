@@ -11,6 +11,7 @@ import type {
   ReportedFinding,
   ReportedLog,
 } from '../../../reasoning/diff/report.ts';
+import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
 
 /** How the parts of a line are set off. */
 interface Style {
@@ -75,13 +76,42 @@ function findingLines(finding: ReportedFinding, style: Style): readonly string[]
       ? []
       : [`because ${finding.causes.map((cause) => causeText(cause, style)).join('; ')}`]),
     ...(example === null ? undecidedLines(finding, style) : exampleLines(finding, example, style)),
-    ...(finding.log === null ? [] : [filedText(finding.log)]),
+    ...(finding.log === null ? [] : [filedText(finding.log), ...peopleTexts(finding.log.people, style)]),
   ];
 }
 
 function filedText({ requests, agents }: NonNullable<ReportedFinding['log']>): string {
   if (requests === 0) return 'in the log no request';
   return `in the log ${many(requests, 'request')} of ${many(agents, 'agent')}`;
+}
+
+/** Those of whom more or fewer answers are asked. */
+export function changedPeople(people: readonly GroupWorkload[]): readonly GroupWorkload[] {
+  return people.filter(({ words }) => words.before !== words.now);
+}
+
+/** A line for each group; none where nobody is asked, before or now. */
+export function peopleTexts(
+  people: readonly GroupWorkload[],
+  { code }: Pick<Style, 'code'> = plainStyle,
+): readonly string[] {
+  return people.map(({ group, words, day, busiest }) => {
+    const more = words.now - words.before;
+    const count = Math.abs(more).toLocaleString('en');
+    const turn = more === 0 ? 'as many' : `${count} ${more > 0 ? 'more' : 'fewer'}`;
+    const figures = [
+      becomes(words),
+      `a day ${becomes({ before: day.before.median, now: day.now.median })}`,
+      `on the worst ${becomes({ before: day.before.worst, now: day.now.worst })}`,
+      `in the busiest hour ${becomes(busiest)}`,
+    ];
+    return `people: ${code(group)} ${turn}, ${figures.join(', ')}`;
+  });
+}
+
+function becomes({ before, now }: GroupWorkload['words']): string {
+  const [old, own] = [before, now].map((one) => one.toLocaleString('en', { maximumFractionDigits: 1 }));
+  return `${old} → ${own}`;
 }
 
 function headingOf({ from, to, difference, tier, direction }: ReportedFinding): string {
@@ -207,16 +237,15 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
   ];
 }
 
-function logLines(
-  { requests, from, until, without_finding: without, unfiled, withheld, unknown_facts: unknown }: ReportedLog,
-  meters: readonly string[],
-  style: Style,
-): readonly string[] {
+function logLines(log: ReportedLog, meters: readonly string[], style: Style): readonly string[] {
+  const { requests, from, until, without_finding: without, unfiled, withheld, unknown_facts: unknown } = log;
+  const { people_without_finding: others } = log;
   const period = from === null || until === null ? '' : `, ${from.slice(0, 10)} to ${until.slice(0, 10)}`;
   const readings = meters.length === 0 ? '' : ', meters as the records read them';
   return [
     `the log has ${many(requests, 'request')}${period}${readings}`,
     ...(without === 0 ? [] : [`⚠ ${many(without, 'request')} of the log change without a finding`]),
+    ...peopleTexts(changedPeople(others), style).map((text) => `⚠ without a finding, ${text}`),
     ...(unfiled === 0
       ? []
       : [

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../../language/model/json.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { exportLimits } from '../../../service/replay/export-line.ts';
+import { foreignText } from '../../../service/replay/other-file.ts';
 import { recordedGiven } from '../../measure/read-requests.ts';
 import { applyPart, changeKeys, factKeys } from '../../testing/changes.ts';
 import { readMap } from '../../testing/fields.ts';
@@ -23,7 +24,10 @@ export interface GivenFacts {
 
 /** The facts of a test, the body of `POST /v1/authorize`, or a line of an export of requests. Throws a UsageError. */
 export async function readRequestFile(text: string, name: string): Promise<GivenFacts> {
-  const value = await readFactValue(text, name);
+  const bytes = await readBytes(text, name);
+  const foreign = foreignText(bytes);
+  if (foreign !== null) throw new UsageError(`cannot read ${name}: ${foreign}`);
+  const value = jsonOf(oneLine(bytes, name), name);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${name} must be a JSON object`);
   }
@@ -31,6 +35,19 @@ export async function readRequestFile(text: string, name: string): Promise<Given
   if (recorded !== null) return { given: recorded, isRecorded: true };
   const { action_key: action, ...rest } = value as JsonObject;
   return { given: action === undefined ? rest : { action, ...rest }, isRecorded: false };
+}
+
+/** Refuses several requests, each on a line, and nothing. */
+function oneLine(bytes: Uint8Array, name: string): Uint8Array {
+  const lines = Buffer.from(bytes)
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new UsageError(`${name} is empty: give a request as a JSON object`);
+  const isLine = (line: string): boolean => /^\{".*\}\s*$/.test(line);
+  if (lines.length > 1 && lines.every(isLine))
+    throw new UsageError(`${name} is ${lines.length} lines: give one of them (\`sed -n 1p\`)`);
+  return bytes;
 }
 
 function recordedRequest(value: JsonObject, name: string): JsonObject | null {
@@ -45,7 +62,11 @@ function recordedRequest(value: JsonObject, name: string): JsonObject | null {
 
 /** JSON text, `@file`, or `-` for standard input. Throws a UsageError. */
 export async function readFactValue(text: string, name: string): Promise<Json> {
-  const result = readJson(await readBytes(text, name), exportLimits);
+  return jsonOf(await readBytes(text, name), name);
+}
+
+function jsonOf(bytes: Uint8Array, name: string): Json {
+  const result = readJson(bytes, exportLimits);
   if (result.ok) return result.value;
   const { pointer, detail } = result.issue;
   throw new UsageError(`${name} is not JSON: ${detail}${pointer === '' ? '' : ` at ${pointer}`}`);

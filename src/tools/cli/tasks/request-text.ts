@@ -13,6 +13,8 @@ export interface ShownRequest {
   readonly message: string;
   readonly expires_at: string;
   readonly action_key: string;
+  /** What it is about, in one line; may be empty. */
+  readonly title: string;
   readonly agent: { readonly id?: string; readonly name?: string };
   readonly payload?: unknown;
   readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
@@ -26,6 +28,7 @@ export function requestText(one: ShownRequest): string {
     `${one.request_id}  ${one.decision}, ${one.status} until ${one.expires_at}`,
     `  agent     ${one.agent.name ?? one.agent.id ?? ''}`,
     `  action    ${one.action_key}`,
+    ...(one.title === '' ? [] : [`  about     ${one.title}`]),
     `  asked at  ${one.created_at}`,
     `  policy    ${one.matched_policy} (risk ${one.risk_score})`,
     `  reason    ${one.reason}`,

@@ -5,7 +5,8 @@ import { Finding, type FindingWays } from '../../../parts/comparison/finding.tsx
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { At } from '../../../parts/layout/time.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
-import { loosestFirst, many, type ReplayExample } from './replay-words.ts';
+import { AskedOfPeople } from './replay-tables.tsx';
+import { loosestFirst, many, type ReplayExample, type ReplayFinding } from './replay-words.ts';
 import type { ReplayAnswer, ReplayResult } from './use-replay.ts';
 
 interface ChangedRequestsProps {
@@ -15,7 +16,7 @@ interface ChangedRequestsProps {
 }
 
 export function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
-  const { findings, examples, without_finding: rest } = replay;
+  const { findings, examples, without_finding: rest, people_without_finding: people } = replay;
   const byFinding = Map.groupBy(examples, ({ finding }) => finding);
   const others = byFinding.get(null) ?? [];
   return (
@@ -24,11 +25,7 @@ export function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps
         <ol class="comparison-findings" aria-label="What is decided otherwise, the loosest first">
           {findings.map((finding, index) => (
             <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} ways={ways}>
-              <Filed
-                count={finding.log.requests}
-                agents={finding.log.agents}
-                examples={byFinding.get(finding.log.id) ?? []}
-              />
+              <Filed log={finding.log} examples={byFinding.get(finding.log.id) ?? []} />
             </Finding>
           ))}
         </ol>
@@ -40,6 +37,7 @@ export function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps
             They turn on something that is not a difference of the two sets, such as who decided them then.
           </p>
           <ExampleList examples={others} />
+          <AskedOfPeople people={people.filter(({ words }) => words.before !== words.now)} />
         </section>
       )}
     </>
@@ -47,12 +45,11 @@ export function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps
 }
 
 interface FiledProps {
-  readonly count: number;
-  readonly agents: number;
+  readonly log: ReplayFinding['log'];
   readonly examples: readonly ReplayExample[];
 }
 
-function Filed({ count, agents, examples }: FiledProps) {
+function Filed({ log: { requests: count, agents, people }, examples }: FiledProps) {
   if (count === 0)
     return <p class="playground-soft">No recorded request meets it: only the proof shows it.</p>;
   return (
@@ -67,6 +64,7 @@ function Filed({ count, agents, examples }: FiledProps) {
             : '.'}
       </p>
       <ExampleList examples={examples} />
+      <AskedOfPeople people={people} />
     </div>
   );
 }

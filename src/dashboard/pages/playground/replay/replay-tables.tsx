@@ -1,9 +1,9 @@
-// The figures of a replay: decisions as recorded and now, and what is asked of people a day.
+// The figures of a replay: decisions as recorded and now, and what is asked of people a day, by all requests or by some.
 
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { TableScroll } from '../../../parts/layout/table-scroll.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
-import { outcomes } from './replay-words.ts';
+import { moreText, outcomes } from './replay-words.ts';
 import type { ReplayResult } from './use-replay.ts';
 
 export function MatrixTable({ matrix }: Pick<ReplayResult, 'matrix'>) {
@@ -63,7 +63,7 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
         <thead>
           <tr>
             <th scope="col">Who</th>
-            {['Answers', 'A day (median)', 'Busiest day', 'Hours'].map((name) => (
+            {['Answers', 'A day (median)', 'Busiest day', 'Busiest hour', 'Hours'].map((name) => (
               <th key={name} scope="col" class="number">
                 {name}
               </th>
@@ -71,7 +71,7 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
           </tr>
         </thead>
         <tbody>
-          {people.map(({ group, words, day, hours }) => (
+          {people.map(({ group, words, day, busiest, hours }) => (
             <tr key={group}>
               <th scope="row">
                 <PlainText text={group} isShort />
@@ -79,6 +79,7 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
               <Became before={words.before} now={words.now} />
               <Became before={day.before.median} now={day.now.median} />
               <Became before={day.before.worst} now={day.now.worst} />
+              <Became before={busiest.before} now={busiest.now} />
               <Became before={hours.before} now={hours.now} />
             </tr>
           ))}
@@ -88,12 +89,42 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
   );
 }
 
-function Became({ before, now }: { readonly before: number; readonly now: number }) {
-  if (before === now) return <td class="number">{now.toLocaleString()}</td>;
+interface Turn {
+  readonly before: number;
+  readonly now: number;
+}
+
+function Became(turn: Turn) {
   return (
     <td class="number">
+      <Turned {...turn} />
+    </td>
+  );
+}
+
+function Turned({ before, now }: Turn) {
+  if (before === now) return <>{now.toLocaleString()}</>;
+  return (
+    <>
       {before.toLocaleString()} <span aria-hidden="true">→</span>
       <span class="visually-hidden">becomes</span> <strong>{now.toLocaleString()}</strong>
-    </td>
+    </>
+  );
+}
+
+/** What some of the requests ask of people, a line for each group. */
+export function AskedOfPeople({ people }: Pick<PeopleTableProps, 'people'>) {
+  if (people.length === 0) return null;
+  return (
+    <ul class="replay-asked" aria-label="What these requests ask of people">
+      {people.map(({ group, words, day, busiest }) => (
+        <li key={group}>
+          <PlainText text={group} isShort />: {moreText(words)}, <Turned {...words} />; a day{' '}
+          <Turned before={day.before.median} now={day.now.median} />, on the busiest{' '}
+          <Turned before={day.before.worst} now={day.now.worst} />, in the busiest hour{' '}
+          <Turned {...busiest} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -17,6 +17,13 @@ export function many(count: number, one: string): string {
   return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`;
 }
 
+/** How many answers more or fewer people give. */
+export function moreText({ before, now }: ReplayResult['people'][number]['words']): string {
+  if (before === now) return 'as many answers';
+  const count = Math.abs(now - before);
+  return `${count.toLocaleString()} ${now > before ? 'more' : 'fewer'} ${count === 1 ? 'answer' : 'answers'}`;
+}
+
 /** One sentence for the whole. */
 export function replayText({ requests, changes, reading }: ReplayResult): string {
   if (requests === 0) return 'No request was recorded in this time.';
@@ -65,6 +72,13 @@ export function replayNotes(result: ReplayResult): readonly string[] {
     ...(readings === 0
       ? []
       : [`${many(readings, 'request')} read meters as recorded: the records do not go back far enough`]),
+    ...result.incomplete_meters.map(
+      ({ meter, requests: count }) =>
+        `\`${meter}\` lacks what some requests added to it, as records hide it: ${many(count, 'request')} read it as recorded`,
+    ),
+    ...(result.changed_on_incomplete === 0
+      ? []
+      : [`${many(result.changed_on_incomplete, 'changed request')} read such a meter, which may be why`]),
     ...(waits === null || waits.unknown === 0
       ? []
       : [

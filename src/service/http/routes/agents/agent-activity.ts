@@ -204,6 +204,7 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
     riskMax: null,
     fromMs: null,
     untilMs: null,
+    text: null,
     seenBy: { owner: null, asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null } },
   });
   if (asked.found.length === 0) throw notFound('agent');

@@ -11,17 +11,16 @@ import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import type { ProblemError } from '../../contract/problem.ts';
+import { idParameter, listReply, objectSchema, text, timeText } from '../../contract/schemas.ts';
 import {
-  idParameter,
-  listReply,
-  objectSchema,
-  text,
-  time,
-  timeOrNull,
-  timeText,
-  timeTextOrNull,
-} from '../../contract/schemas.ts';
-import { pointExample, pointReply, pointSchema, pointWithKey, shownPoint } from '../../views/point.ts';
+  pointExample,
+  pointKeySchema,
+  pointReply,
+  pointSchema,
+  pointWithKey,
+  shownPoint,
+  shownPointKey,
+} from '../../views/point.ts';
 import { graceSecondsMax } from './agent-keys.ts';
 import { by } from './agents.ts';
 
@@ -163,35 +162,27 @@ const revokePoint = route<PointDeps, { name: string }>({
   },
 });
 
-const pointKeySchema = objectSchema({ id: text(100), created_at: time, not_after: timeOrNull });
-
 const listPointKeys = route<PointDeps>({
   method: 'GET',
   url: '/v1/points/:id/keys',
   access: 'points.view',
   operation: {
     id: 'listPointKeys',
-    summary: 'The keys of a point: when they were made, and end; the oldest first',
+    summary: 'The keys of a point: when they were made, were last used and end; the oldest first',
     parameters: [pointId],
     replies: {
       200: listReply('The keys', pointKeySchema, {
         id: 'Ab3dEf6h',
         created_at: pointExample.created_at,
         not_after: null,
+        last_used_at: pointExample.last_seen_at,
       }),
     },
     problems: ['not_found'],
   },
   handle: async ({ store }, call) => {
     const { id } = await pointOf(store, call);
-    const keys = await changes.keysOf(store.documents, id);
-    return {
-      items: keys.map(({ id, createdAtMs, notAfterMs }) => ({
-        id,
-        created_at: timeText(createdAtMs),
-        not_after: timeTextOrNull(notAfterMs),
-      })),
-    };
+    return { items: (await changes.keysOf(store.documents, id)).map(shownPointKey) };
   },
 });
 

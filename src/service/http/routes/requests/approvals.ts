@@ -1,25 +1,17 @@
 // Approvals: the queue of those who may give them, and their votes on a request. A GET never decides.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { Changed, Seen } from '../../../requests/approvals/change-request.ts';
+import type { Changed } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
-import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
-import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../calls/people-now.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
-import {
-  collect,
-  cursorOf,
-  type PagePlace,
-  pageParameters,
-  pageReply,
-  readPage,
-} from '../../contract/page.ts';
+import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { detailOf, mayFor } from '../../views/decided.ts';
+import { queuePage, queueParameters, readAskedQueue, readQueue } from '../../views/queue.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from '../../views/request.ts';
 import { requestId } from './requests.ts';
 
@@ -53,47 +45,42 @@ const listApprovals = route<ApprovalDeps>({
   operation: {
     id: 'listApprovals',
     summary:
-      'Requests that wait for the caller, the nearest deadline first: for an approval, or for a step-up',
+      'Requests that wait for the caller, for an approval or a step-up; the nearest deadline first unless asked',
     description:
       "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.",
-    parameters: pageParameters,
-    replies: { 200: pageReply('A page of requests', queuedSchema, queuedExample) },
-  },
-  handle: async (
-    {
-      store,
-      decisions,
-      signInDeps: {
-        directory: { clock },
+    parameters: [...pageParameters, ...queueParameters],
+    replies: {
+      200: {
+        description: 'A page of requests, and how many there are of them on all pages',
+        schema: objectSchema({
+          items: { type: 'array', items: queuedSchema },
+          next_cursor: { type: ['string', 'null'] },
+          count: { type: 'integer', minimum: 0 },
+        }),
+        example: { items: [queuedExample], next_cursor: null, count: 1 },
       },
     },
-    call,
-  ) => {
-    const { countMax, after } = readPage(call.query);
+  },
+  handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
+    const page = readPage(call.query);
+    const asked = readAskedQueue(call.query);
     const actor = actorOf(call);
     const { groups, asOwner } = callerOf(actor).approve;
-    const asked = { groups, owner: asOwner ? { id: actor.person.id, email: actor.person.email } : null };
-    const nowMs = Math.trunc(clock());
-    const found = await collect(
-      { countMax: countMax + 1, after },
-      {
-        next: async (place, count) => {
-          const from = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
-          const waiting = await store.requests.waiting({ asked, nowMs, after: from, countMax: count });
-          return await decisions.lookAll(waiting.map(requestStateOf));
-        },
-        placeOf,
-        matches: ({ state }) => !hasApproved(state, actor.person.id),
-      },
-    );
-    const shown = found.slice(0, countMax);
-    const last = found.length > countMax ? shown.at(-1) : undefined;
+    const { id, email } = actor.person;
+    const person = {
+      id,
+      asked: { groups, owner: asOwner ? { id, email } : null },
+      nowMs: Math.trunc(directory.clock()),
+    };
+    const found = await readQueue({ store, decisions }, asked, person);
+    const { shown, next } = queuePage(found, asked, page);
     return {
       items: shown.map((seen) => ({
         ...requestSummary(seen.state, seen.nowMs),
         may: mayFor(call, seen),
       })),
-      next_cursor: last === undefined ? null : cursorOf(placeOf(last)),
+      next_cursor: next === null ? null : cursorOf(next),
+      count: found.length,
     };
   },
 });
@@ -133,11 +120,6 @@ const rejectRequest = route<ApprovalDeps, VoteBody>({
 });
 
 export const approvalRoutes: readonly Route<ApprovalDeps>[] = [listApprovals, approveRequest, rejectRequest];
-
-/** The queue goes by deadlines. */
-function placeOf({ state: { expiresAtMs, record } }: Pick<Seen, 'state'>): PagePlace {
-  return { createdAtMs: expiresAtMs, id: record.id };
-}
 
 async function give(
   { signInDeps }: ApprovalDeps,

@@ -5,18 +5,13 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { csvCell } from '../../../audit/export.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
-import type { RequestState } from '../../../requests/record/request-state.ts';
+import { type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
 import { validSeconds } from '../../../requests/record/validity.ts';
-import type { RequestPlace, Store } from '../../../store/contract/store.ts';
+import type { RequestFilter, RequestPlace, Store } from '../../../store/contract/store.ts';
 import type { Downloads } from '../../calls/downloads.ts';
 import { type Route, route } from '../../calls/route.ts';
 import type { Parameter } from '../../contract/operation.ts';
-import {
-  type AskedRequests,
-  nextRequests,
-  readAskedRequests,
-  requestFilters,
-} from '../../views/request-filter.ts';
+import { readAskedRequests, requestFilters } from '../../views/request-filter.ts';
 
 interface RequestExportDeps {
   readonly signInDeps: SignInDeps;
@@ -49,6 +44,7 @@ const csvColumns = {
   risk_tier: (one) => one.agent.risk_tier,
   control_owner: (one) => one.agent.control_owner,
   action_key: (one) => one.action_key,
+  title: (one) => one.title,
   decision: (one) => one.decision,
   status: (one) => one.status,
   matched_policy: (one) => one.matched_policy,
@@ -105,14 +101,15 @@ const exportRequests = route<RequestExportDeps>({
 
 export const requestExportRoutes: readonly Route<RequestExportDeps>[] = [exportRequests];
 
-async function* linesOf(store: Store, asked: AskedRequests, format: Format): AsyncGenerator<string> {
+async function* linesOf(store: Store, asked: RequestFilter, format: Format): AsyncGenerator<string> {
   if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
   let after: RequestPlace | null = null;
   for (let left = rowsMax; left > 0; ) {
-    const { found, next } = await nextRequests(store, asked, { after, countMax: Math.min(left, rowsAtOnce) });
+    const countMax = Math.min(left, rowsAtOnce);
+    const { found, next } = await store.requests.list({ ...asked, after, countMax });
     let lines = '';
-    for (const one of found) {
-      const detail = requestDetail(one, asked.filter.nowMs);
+    for (const one of found.map(requestStateOf)) {
+      const detail = requestDetail(one, asked.nowMs);
       lines += format === 'csv' ? csvLine(detail) : jsonLine(detail, await recordedOf(store, one));
     }
     if (lines !== '') yield lines;

@@ -12,12 +12,13 @@ import type { IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
+import type { OperationReply } from '../../contract/operation.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter } from '../../contract/schemas.ts';
 import { detailFor, detailOf, isSeenBy, requestNotFound } from '../../views/decided.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../../views/request.ts';
-import { nextRequests, readAskedRequests, requestFilters } from '../../views/request-filter.ts';
+import { readAskedRequests, requestFilters } from '../../views/request-filter.ts';
 
 interface RequestDeps {
   readonly signInDeps: SignInDeps;
@@ -31,6 +32,24 @@ interface RequestDeps {
 
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
 
+const found = pageReply('A page of requests', summarySchema, summaryExample);
+const searchedPage: OperationReply = {
+  ...found,
+  schema: {
+    ...found.schema,
+    required: ['items', 'next_cursor', 'unsearched'],
+    properties: {
+      ...(found.schema?.properties as object),
+      unsearched: {
+        type: 'integer',
+        minimum: 0,
+        description: 'So many records, or fewer, a search has not come by yet; 0 where all were searched.',
+      },
+    },
+  },
+  example: { items: [summaryExample], next_cursor: null, unsearched: 0 },
+};
+
 const listRequests = route<RequestDeps>({
   method: 'GET',
   url: '/v1/requests',
@@ -39,9 +58,9 @@ const listRequests = route<RequestDeps>({
     id: 'listRequests',
     summary: 'Requests, the latest first',
     description:
-      'A page looks through a fixed number of requests, so where filters fit few it may hold fewer than `limit`, or none, and `next_cursor` goes on.',
+      'A page looks through a fixed number of requests, so where filters fit few it may hold fewer than `limit`, or none, and `next_cursor` goes on. A `text` is looked up in an index, which follows the records; while one of older records is being made, `unsearched` says how many it has not come by.',
     parameters: [...pageParameters, ...requestFilters],
-    replies: { 200: pageReply('A page of requests', summarySchema, summaryExample) },
+    replies: { 200: searchedPage },
   },
   handle: async (
     {
@@ -56,11 +75,44 @@ const listRequests = route<RequestDeps>({
     const { countMax, after } = readPage(call.query);
     const asked = await readAskedRequests(store, call, clock());
     const place = after === null ? null : { sequence: after.createdAtMs };
-    const { found, next } = await nextRequests(store, asked, { countMax, after: place });
+    const { found, next, unsearched } = await store.requests.list({ ...asked, countMax, after: place });
     return {
-      items: (await judge(found)).map((state) => requestSummary(state, clock())),
+      items: (await judge(found.map(requestStateOf))).map((state) => requestSummary(state, clock())),
       next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
+      unsearched,
     };
+  },
+});
+
+const countRequests = route<RequestDeps>({
+  method: 'GET',
+  url: '/v1/requests/count',
+  access: 'requests.view',
+  operation: {
+    id: 'countRequests',
+    summary: 'How many requests there are',
+    description: 'With the filters of the list. Counting ends after a moment, and says then what it has.',
+    parameters: requestFilters,
+    replies: {
+      200: {
+        description: 'The number',
+        schema: {
+          type: 'object',
+          required: ['count', 'is_whole'],
+          additionalProperties: false,
+          properties: {
+            count: { type: 'integer', minimum: 0 },
+            is_whole: { type: 'boolean', description: 'False where there may be more.' },
+          },
+        },
+        example: { count: 412, is_whole: true },
+      },
+    },
+  },
+  handle: async ({ store, signInDeps }, call) => {
+    const asked = await readAskedRequests(store, call, signInDeps.directory.clock());
+    const { count, isWhole } = await store.requests.count(asked);
+    return { count, is_whole: isWhole };
   },
 });
 
@@ -121,7 +173,12 @@ const withdrawRequest = route<RequestDeps>({
   },
 });
 
-export const requestRoutes: readonly Route<RequestDeps>[] = [listRequests, getRequest, withdrawRequest];
+export const requestRoutes: readonly Route<RequestDeps>[] = [
+  listRequests,
+  countRequests,
+  getRequest,
+  withdrawRequest,
+];
 
 /** The request as the caller may see it; null where it is none, or not for them. */
 async function viewFor(

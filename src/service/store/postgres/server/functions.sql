@@ -106,6 +106,7 @@ DECLARE
   link text;
   hashes text[] := array_fill(NULL::text, ARRAY[cardinality(r_id)]);
   numbers int8[] := array_fill(NULL::int8, ARRAY[cardinality(r_id)]);
+  turns int8[];
   follows int8[] := array_fill(NULL::int8, ARRAY[cardinality(r_id)]);
   switches int8;
   active text;
@@ -168,8 +169,12 @@ BEGIN
       WHEN EXISTS (SELECT 1 FROM requests WHERE requests.id = r.id) THEN 'duplicate-id'
       WHEN r.at = ANY (moved) THEN 'meters-moved'
       ELSE 'stored'
+    END ORDER BY r.at),
+    -- In one look with the comparison: who has stored the key since is met by the index.
+    array_agg(CASE WHEN r.key IS NOT NULL THEN coalesce((
+      SELECT max(idempotency_turn) + 1 FROM requests WHERE requests.agent_id = r.agent AND idempotency_key = r.key), 0)
     END ORDER BY r.at)
-  INTO results
+  INTO results, turns
   FROM unnest(r_id, r_agent, r_status, r_created, r_key, r_open_max, b_agent, b_version, b_key_end, b_switches,
       b_policies, b_nonce)
     WITH ORDINALITY AS r(id, agent, status, created, key, open_max, b_agent, b_version, b_key_end, b_switches,
@@ -201,11 +206,11 @@ BEGIN
   -- By idempotency key, so that two processes that use the same ones do not wait for each other.
   INSERT INTO requests (sequence, follows, hash, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, slot, lane, idempotency_turn)
-    SELECT r.*, p_slot, coalesce(p_slot + 1, 0), CASE WHEN r.key IS NOT NULL THEN coalesce((
-        SELECT max(idempotency_turn) + 1 FROM requests WHERE requests.agent_id = r.agent AND idempotency_key = r.key), 0) END
+    SELECT r.number, r.follows, r.hash, r.id, r.agent, r.action, r.outcome, r.status, r.created, r.decided, r.expires,
+      r.key, r.digest, r.until, r.record, p_slot, coalesce(p_slot + 1, 0), r.turn
     FROM unnest(numbers, follows, hashes, r_id, r_agent, r_action, r_outcome, r_status, r_created, r_decided, r_expires,
-      r_key, r_digest, r_until, r_record)
-      AS r(number, follows, hash, id, agent, action, outcome, status, created, decided, expires, key)
+      r_key, r_digest, r_until, r_record, turns)
+      AS r(number, follows, hash, id, agent, action, outcome, status, created, decided, expires, key, digest, until, record, turn)
     WHERE r.number IS NOT NULL
     ORDER BY CASE WHEN r.key IS NOT NULL THEN r.agent COLLATE "C" END, r.key COLLATE "C", r.number;
   IF cardinality(e_request) > 0 THEN

@@ -23,6 +23,8 @@ export async function prepareSchema(connection: Connection): Promise<void> {
   await connection.query({ text: 'SELECT pg_advisory_xact_lock($1)' }, [makingLock]);
   const version = await schemaVersion(connection);
   if (version < latest) await migrate(connection, version);
+  // What follows from the records may come to them later.
+  await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
   await connection.query({ text: 'COMMIT' });
 }
 

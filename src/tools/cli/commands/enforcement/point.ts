@@ -25,6 +25,7 @@ interface ShownPoint {
   readonly name: string;
   readonly status: string;
   readonly agents: readonly { readonly id: string; readonly name: string }[];
+  readonly last_seen_at: string | null;
 }
 
 interface WithKey {
@@ -78,10 +79,10 @@ function defineList(command: Command, finish: Finish): void {
 }
 
 function printPoints(points: readonly ShownPoint[]): void {
-  const rows = points.map(({ id, name, status, agents }) => [
-    ...[name, status, agents.map((agent) => agent.name).join(', ') || '-', id],
+  const rows = points.map(({ id, name, status, agents, last_seen_at: seen }) => [
+    ...[name, status, agents.map((agent) => agent.name).join(', ') || '-', seen ?? 'never', id],
   ]);
-  if (points.length > 0) print(table(['NAME', 'STATUS', 'AGENTS', 'ID'], rows));
+  if (points.length > 0) print(table(['NAME', 'STATUS', 'AGENTS', 'LAST SEEN', 'ID'], rows));
   else print('no enforcement points yet: `writ point add NAME --agent AGENT`\n');
 }
 

@@ -115,6 +115,7 @@ async function endAll(
     riskMax: null,
     fromMs: null,
     untilMs: null,
+    text: null,
     seenBy: null,
     nowMs: atMs,
   };

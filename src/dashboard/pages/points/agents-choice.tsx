@@ -1,0 +1,99 @@
+// The agents that an enforcement point asks for: those chosen so far, each with a way out, and a field that adds one by name or
+// id, with the names that begin alike. INVARIANT: whoever is chosen exists and is named as the service names them.
+
+import { useId, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import type { Point } from './point-props.ts';
+
+export type Assigned = Point['agents'][number];
+
+interface AgentsChoiceProps {
+  readonly chosen: readonly Assigned[];
+  readonly onChoose: (chosen: readonly Assigned[]) => void;
+  /** Of the form around it. */
+  readonly problem: unknown;
+}
+
+export function AgentsChoice({ chosen, onChoose, problem }: AgentsChoiceProps) {
+  return (
+    <fieldset class="points-agents">
+      <legend class="field-legend">Agents that it asks for</legend>
+      {chosen.length === 0 && <p class="points-soft">None yet: it can ask for nobody.</p>}
+      <ul>
+        {chosen.map((agent) => (
+          <li key={agent.id}>
+            <bdi>{agent.name}</bdi>
+            <Button
+              look="quiet"
+              icon="close"
+              label={`Remove ${agent.name}`}
+              onClick={() => onChoose(chosen.filter(({ id }) => id !== agent.id))}
+            />
+          </li>
+        ))}
+      </ul>
+      <AddAgent chosen={chosen} onChoose={onChoose} problem={detailFor(problem, 'agents')} />
+    </fieldset>
+  );
+}
+
+type AddAgentProps = Omit<AgentsChoiceProps, 'problem'> & { readonly problem: string | null };
+
+function AddAgent({ chosen, onChoose, problem }: AddAgentProps) {
+  const listId = useId();
+  const [text, setText] = useState('');
+  const [missing, setMissing] = useState<string | null>(null);
+  const { isBusy, problem: notSent, run } = useSending();
+  const wanted = text.trim();
+  const found = useResource('listAgents', {
+    query: { limit: '20', ...(wanted === '' ? {} : { text: wanted }) },
+  });
+  const add = (): Promise<void> =>
+    run(async () => {
+      const { items } = await call('listAgents', { query: { text: wanted, limit: '200' } });
+      const agent = items.find(
+        ({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase(),
+      );
+      if (agent === undefined) return setMissing(`there is no agent ${wanted}`);
+      if (!chosen.some(({ id }) => id === agent.id))
+        onChoose([...chosen, { id: agent.id, name: agent.name }]);
+      setText('');
+    });
+  const failed = notSent === null ? null : 'the agents could not be looked up: add it again';
+  return (
+    <div class="points-add">
+      <Field label="Add an agent" isOptional problem={missing ?? failed ?? problem} help="By name or id.">
+        <input
+          autoComplete="off"
+          spellcheck={false}
+          maxLength={200}
+          list={listId}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setMissing(null);
+            setText(currentTarget.value);
+          }}
+          onKeyDown={(event) => {
+            // In a field that holds something Enter adds it; the form is not sent yet.
+            if (event.key !== 'Enter' || wanted === '') return;
+            event.preventDefault();
+            void add();
+          }}
+        />
+      </Field>
+      <datalist id={listId}>
+        {(found.data?.items ?? []).map(({ id, name }) => (
+          <option key={id} value={name} />
+        ))}
+      </datalist>
+      <Button icon="plus" isBusy={isBusy} disabled={wanted === ''} onClick={() => void add()}>
+        Add
+      </Button>
+    </div>
+  );
+}

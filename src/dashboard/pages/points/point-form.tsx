@@ -1,0 +1,69 @@
+// The name of an enforcement point and the agents that it asks for, to register one or to change it.
+
+import { useState } from 'preact/hooks';
+import { detailFor } from '../../api/problem.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { AgentsChoice, type Assigned } from './agents-choice.tsx';
+
+interface PointDraft {
+  readonly name: string;
+  readonly agents: readonly Assigned[];
+}
+
+interface PointBody {
+  readonly name: string;
+  /** Their ids. */
+  readonly agents: readonly string[];
+}
+
+interface PointFormProps {
+  readonly before: PointDraft;
+  /** On the button. */
+  readonly word: string;
+  readonly send: (body: PointBody) => Promise<unknown>;
+  readonly onCancel: () => void;
+}
+
+export function PointForm({ before, word, send, onCancel }: PointFormProps) {
+  const [{ name, agents }, setDraft] = useState<PointDraft>(before);
+  const { isBusy, problem, run } = useSending();
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id) }));
+      }}
+    >
+      <ProblemNote problem={problem} />
+      <Field
+        label="Name"
+        problem={detailFor(problem, 'name')}
+        help="As requests show it: the program that asks, and where it runs."
+      >
+        <input
+          required
+          maxLength={100}
+          autoComplete="off"
+          spellcheck={false}
+          value={name}
+          onInput={({ currentTarget }) => setDraft({ name: currentTarget.value, agents })}
+        />
+      </Field>
+      <AgentsChoice
+        chosen={agents}
+        onChoose={(chosen) => setDraft({ name, agents: chosen })}
+        problem={problem}
+      />
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          {word}
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,151 @@
+// One enforcement point: how it stands, whom it asks for, when it was last seen, its keys, and all that may be done about it.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import type { PageProps } from '../../navigation/page-props.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { RotateDialog } from '../../parts/dialog/rotate-dialog.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { KeyTable } from '../../parts/layout/key-table.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PointActions } from './point-actions.tsx';
+import { PointForm } from './point-form.tsx';
+import type { PointProps } from './point-props.ts';
+import './points.css';
+
+export default function PointPage({ params: { id = '' } }: PageProps) {
+  const { data: point, problem, reload } = useResource('getPoint', { params: { id } }, ['agents']);
+  const mayAudit = useGrant('audit.view') !== 'no';
+  if (point === null) {
+    return (
+      <PageFrame title="Enforcement point">
+        {problem?.code === 'not_found' ? (
+          <Empty icon="point" title="There is no such enforcement point">
+            <ButtonLink href="/points">All enforcement points</ButtonLink>
+          </Empty>
+        ) : (
+          <ProblemNote problem={problem} onRetry={reload} />
+        )}
+        {problem === null && <Loading />}
+      </PageFrame>
+    );
+  }
+  const props: PointProps = { point, onChange: reload };
+  return (
+    <PageFrame
+      title={point.name}
+      beside={<StatusBadge status={point.status} />}
+      actions={
+        <>
+          {mayAudit && <ButtonLink href={`/audit?subject=${id}`}>Its changes</ButtonLink>}
+          <PointActions {...props} />
+        </>
+      }
+    >
+      <ProblemNote problem={problem} onRetry={reload} />
+      <PointFacts {...props} />
+      <PointKeys {...props} />
+    </PageFrame>
+  );
+}
+
+function PointFacts({ point, onChange }: PointProps) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useGrant('points.change') === 'yes' && point.status !== 'revoked';
+  return (
+    <Section title="Details" actions={mayChange && <Button onClick={() => setOpen(true)}>Edit</Button>}>
+      <Facts
+        items={[
+          ['Asks for', <AssignedAgents key="agents" agents={point.agents} />],
+          ['Last seen', point.last_seen_at === null ? 'never' : <Ago key="seen" at={point.last_seen_at} />],
+          ['Registered', <At key="created" at={point.created_at} />],
+          ['Changed', <Ago key="changed" at={point.changed_at} />],
+          ['Id', <code key="id">{point.id}</code>],
+        ]}
+      />
+      {isOpen && <EditDialog point={point} onChange={onChange} onClose={() => setOpen(false)} />}
+    </Section>
+  );
+}
+
+function AssignedAgents({ agents }: Pick<PointProps['point'], 'agents'>) {
+  const mayView = useGrant('agents.view') === 'yes';
+  if (agents.length === 0) return <>nobody yet</>;
+  return (
+    <ul class="points-assigned">
+      {agents.map(({ id, name }) => (
+        <li key={id}>
+          {mayView ? (
+            <a href={`/agents/${id}`}>
+              <bdi>{name}</bdi>
+            </a>
+          ) : (
+            <bdi>{name}</bdi>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function EditDialog({ point, onChange, onClose }: PointProps & { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Edit the enforcement point" onClose={onClose}>
+      <PointForm
+        before={point}
+        word="Save"
+        send={async (body) => {
+          await call('changePoint', { params: { id: point.id }, body });
+          tellDone('Changed; in force with the next request');
+          onChange();
+          onClose();
+        }}
+        onCancel={onClose}
+      />
+    </Dialog>
+  );
+}
+
+function PointKeys({ point: { id, name, status, agents }, onChange }: PointProps) {
+  const [isOpen, setOpen] = useState(false);
+  const mayRotate = useGrant('points.change') === 'yes' && status !== 'revoked';
+  const keys = useResource('listPointKeys', { params: { id } }, ['agents']);
+  const onRotated = (): void => {
+    keys.reload();
+    onChange();
+  };
+  return (
+    <Section
+      title="Keys"
+      actions={
+        mayRotate && (
+          <Button icon="key" onClick={() => setOpen(true)}>
+            Rotate key
+          </Button>
+        )
+      }
+    >
+      <ProblemNote problem={keys.problem} onRetry={keys.reload} />
+      {keys.data === null ? (
+        keys.problem === null && <Loading lines={2} />
+      ) : (
+        <KeyTable label="Keys of the enforcement point" prefix="writpep_" keys={keys.data.items} />
+      )}
+      {isOpen && (
+        <RotateDialog
+          name={name}
+          askedFor={agents[0]?.id ?? null}
+          send={(body) => call('rotatePointKey', { params: { id }, body })}
+          onRotated={onRotated}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,35 @@
+// The rows of a list by the days of whoever reads it, each day with a word.
+
+import type { Row } from './rows.ts';
+
+interface DayOfRows {
+  /** Tells days apart. */
+  readonly day: string;
+  readonly label: string;
+  readonly rows: readonly Row[];
+}
+
+const date = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+const dateWithYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+
+/** In the order of the rows; one that stands between others of another day is there by itself. */
+export function daysOf(rows: readonly Row[], nowMs: number = Date.now()): readonly DayOfRows[] {
+  const days: { day: string; label: string; rows: Row[] }[] = [];
+  for (const row of rows) {
+    const at = new Date(row.item.created_at);
+    const label = dayLabel(at, new Date(nowMs));
+    const last = days.at(-1);
+    if (last?.label === label) last.rows.push(row);
+    else
+      days.push({ day: `${label} ${days.filter((one) => one.label === label).length}`, label, rows: [row] });
+  }
+  return days;
+}
+
+function dayLabel(at: Date, now: Date): string {
+  const yesterday = new Date(now);
+  yesterday.setDate(now.getDate() - 1);
+  if (at.toDateString() === now.toDateString()) return 'Today';
+  if (at.toDateString() === yesterday.toDateString()) return 'Yesterday';
+  return (at.getFullYear() === now.getFullYear() ? date : dateWithYear).format(at);
+}

@@ -1,0 +1,70 @@
+// Revokes an agent or an enforcement point for good, once its name has been typed, since nothing brings it back.
+
+import { useState } from 'preact/hooks';
+import { Field } from '../form/field.tsx';
+import { useSending } from '../form/form.ts';
+import { Button } from '../layout/button.tsx';
+import { ProblemNote } from '../layout/note.tsx';
+import { tellDone } from '../layout/toast.tsx';
+import { Dialog } from './dialog.tsx';
+
+interface RevokeDialogProps {
+  /** Such as `agent`. */
+  readonly what: string;
+  readonly name: string;
+  readonly send: (body: { readonly name: string }) => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialogProps) {
+  const [typed, setTyped] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const isMeant = typed === name;
+  const revoke = (): Promise<void> =>
+    run(async () => {
+      await send({ name });
+      tellDone(`${name} is revoked`);
+      onDone();
+      onClose();
+    });
+  return (
+    <Dialog title={`Revoke the ${what}`} onClose={onClose}>
+      <p>
+        All its requests are refused for good, whatever key they carry. This cannot be undone: to continue,
+        register another. What it has done stays in the record.
+      </p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isMeant) void revoke();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field
+          label={`Name of the ${what}`}
+          help={
+            <>
+              Type <strong>{name}</strong> to confirm.
+            </>
+          }
+        >
+          <input
+            required
+            autoComplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="danger" type="submit" isBusy={isBusy} disabled={!isMeant}>
+            Revoke for good
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+// A new key for an agent or an enforcement point, shown this once; and when the present one ends.
+
+import { useState } from 'preact/hooks';
+import { useSending } from '../form/form.ts';
+import { Button } from '../layout/button.tsx';
+import { ProblemNote } from '../layout/note.tsx';
+import { At } from '../layout/time.tsx';
+import { Dialog } from './dialog.tsx';
+import { NewKey } from './new-key.tsx';
+
+interface Rotated {
+  readonly api_key: string;
+  readonly old_keys_end_at: string;
+}
+
+interface RotateDialogProps {
+  /** Whose key it is. */
+  readonly name: string;
+  /** An agent for which the owner of the key asks; absent for an agent's own key, null where there is none yet. */
+  readonly askedFor?: string | null;
+  readonly send: (body: { readonly grace_seconds: number }) => Promise<Rotated>;
+  readonly onRotated: () => void;
+  readonly onClose: () => void;
+}
+
+const graces = [
+  ['0', 'Now: requests with it are refused at once'],
+  ['3600', 'In an hour'],
+  ['86400', 'In a day'],
+  ['604800', 'In a week'],
+] as const;
+
+export function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateDialogProps) {
+  const [grace, setGrace] = useState('86400');
+  const [made, setMade] = useState<Rotated | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const rotate = (): Promise<void> =>
+    run(async () => {
+      setMade(await send({ grace_seconds: Number(grace) }));
+      onRotated();
+    });
+  if (made !== null) {
+    return (
+      <Dialog title="The new key" onClose={onClose}>
+        <NewKey apiKey={made.api_key} name={name} {...(askedFor === undefined ? {} : { askedFor })} />
+        <p>
+          The old key works until <At at={made.old_keys_end_at} />.
+        </p>
+        <div class="form-actions">
+          <Button look="primary" onClick={onClose}>
+            I have stored it
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Rotate the key" onClose={onClose}>
+      <p>
+        <bdi>{name}</bdi> gets a new key that works at once. When should the current key end?
+      </p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void rotate();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <fieldset>
+          <legend class="field-legend">The current key ends</legend>
+          {graces.map(([seconds, words]) => (
+            <label class="choice" key={seconds}>
+              <input
+                type="radio"
+                name="grace"
+                checked={grace === seconds}
+                onChange={() => setGrace(seconds)}
+              />
+              {words}
+            </label>
+          ))}
+        </fieldset>
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Create a new key
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+// What can be wrong with the title of an action, one function a diagnostic.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import { type Span, spanning } from '../../diagnostic/span.ts';
+import { didYouMean } from '../../diagnostic/suggest.ts';
+import type { Type } from '../../model/type.ts';
+import type { NameNode } from '../../syntax/tree/tree.ts';
+import { error } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+const code = 'title-field-unfit';
+
+export function titleUnfit(span: Span, what: string): Diagnostic {
+  return error('title-unfit', span, `the title ${what}`, {
+    help: 'say in a few words what a request is about, such as `"Pay {amount} to {vendor}"`',
+  });
+}
+
+export function titleHoldsNoField(span: Span): Diagnostic {
+  return error(code, span, 'a title shows payload fields and nothing else', {
+    help: 'write the name of a field between the braces, such as `{amount}`, or `{{` for a brace',
+  });
+}
+
+export function titleNamesPayload(span: Span, steps: readonly NameNode[]): Diagnostic {
+  const name = steps.map(({ text }) => text).join('.');
+  const field = { ...span, ...spanning(steps[0]!.span, steps.at(-1)!.span) };
+  return error(code, span, `a title names fields without \`payload\`: \`{${name}}\``, {
+    help: `leave out \`payload.\``,
+    fix: { title: `write \`${name}\``, edits: [{ span: { ...span, end: field.end }, text: name }] },
+  });
+}
+
+export function titleFieldUnknown(name: NameNode, candidates: readonly string[]): Diagnostic {
+  const help =
+    candidates.length === 0
+      ? 'the payload has no declared field'
+      : `its fields: ${candidates.map((one) => `\`${one}\``).join(', ')}`;
+  return error(code, name.span, `the payload has no field \`${name.text}\``, {
+    help,
+    ...didYouMean(name, candidates),
+  });
+}
+
+export function titleFieldSecret(name: NameNode): Diagnostic {
+  return error(
+    code,
+    name.span,
+    `\`${name.text}\` is secret, and a title is shown to everybody who sees the request`,
+    {
+      help: 'leave it out of the title',
+    },
+  );
+}
+
+export function titleNotPrintable(name: NameNode, type: Type, isLast: boolean): Diagnostic {
+  const message = isLast
+    ? `a title cannot show \`${name.text}\`, which is ${typeText(type)}`
+    : `\`${name.text}\` has no fields, as it is ${typeText(type)}`;
+  return error(code, name.span, message, {
+    help: 'name a single value: a text, a number, money, a date or time',
+  });
+}

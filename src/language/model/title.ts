@@ -1,0 +1,82 @@
+// What a request is about, in one line for people: the title that its action declares, filled with fields of the payload,
+// or else the first short fields. INVARIANT: what an agent has sent is shown as data: on one line, without characters that
+// are not seen or turn the text around, and never so long that the rest of the line is lost.
+
+import { cut, escapeControls } from '../value/text.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** Texts and the fields between them, in order. */
+export type Title = readonly (string | TitleField)[];
+
+export interface TitleField {
+  readonly steps: readonly string[];
+  /** Of an amount of money, the steps to the field with its currency; else null. */
+  readonly currency: readonly string[] | null;
+}
+
+/** Characters of a declared title without its fields. */
+export const titleLengthMax = 200;
+const fieldLengthMax = 60;
+/** Of requests whose action has no title. */
+const shortFieldsMax = 3;
+const shortFieldLengthMax = 40;
+
+/** A field that the payload does not have is shown by its name: `(no vendor)`. */
+export function titleText(title: Title, payload: JsonObject): string {
+  return title
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      const value = valueAt(payload, part.steps);
+      const currency = part.currency === null ? null : valueAt(payload, part.currency);
+      return shown(value, currency ?? null) ?? `(no ${part.steps.at(-1)})`;
+    })
+    .join('');
+}
+
+/** The first fields that are short, with their names; empty where there are none. */
+export function shortFields(payload: JsonObject): string {
+  const short = Object.entries(payload).flatMap(([name, value]) => {
+    const text = shown(value, null);
+    return text === null || text.length > shortFieldLengthMax
+      ? []
+      : [`${cut(escapeControls(name), 40)} ${text}`];
+  });
+  return short.slice(0, shortFieldsMax).join(', ');
+}
+
+/** An amount as people write it: `4,200.00 USD`. */
+function moneyText(amount: number, currency: string): string {
+  return `${moneyFormat(currency).format(amount)} ${currency}`;
+}
+
+function shown(value: Json | undefined, currency: Json): string | null {
+  if (typeof value === 'number' && typeof currency === 'string' && /^[A-Z]{3}$/.test(currency))
+    return moneyText(value, currency);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? cut(escapeControls(value), fieldLengthMax) : null;
+}
+
+function valueAt(payload: JsonObject, steps: readonly string[]): Json | undefined {
+  let value: Json | undefined = payload;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    value = Object.hasOwn(value, step) ? (value as JsonObject)[step] : undefined;
+  }
+  return value;
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** With as many decimals as the currency has, and more where the amount has more. */
+function moneyFormat(currency: string): Intl.NumberFormat {
+  const known = formats.get(currency);
+  if (known !== undefined) return known;
+  const usual = new Intl.NumberFormat('en-US', { style: 'currency', currency }).resolvedOptions();
+  const format = new Intl.NumberFormat('en-US', {
+    minimumFractionDigits: usual.minimumFractionDigits ?? 2,
+    maximumFractionDigits: 15,
+  });
+  // Agents choose the codes, of which there are no more than letters allow.
+  if (formats.size < 1_000) formats.set(currency, format);
+  return format;
+}

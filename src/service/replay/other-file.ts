@@ -1,0 +1,48 @@
+// Files that people give in place of JSON Lines of requests, known by how they begin, each with one sentence on what to give.
+
+const compressed: readonly (readonly number[])[] = [
+  [0x1f, 0x8b],
+  [0x28, 0xb5, 0x2f, 0xfd],
+  [0x50, 0x4b, 0x03, 0x04],
+  [0x42, 0x5a, 0x68],
+];
+
+/** Of a CSV export of requests or records, or of changed requests. */
+const csvHead = /^"?(?:request_id|sequence)"?,/;
+const policyText = /^(?:policy|action|approvers|meter|let|list|hours|guarantee|group)\s|^#/;
+
+/** Enough of a file to know it by. */
+export const headBytes = 4_096;
+
+/** What is wrong with a file of JSON Lines as a whole, as one sentence in lower case; null where its lines are to be read. */
+export function otherFileText(bytes: Uint8Array): string | null {
+  const foreign = foreignText(bytes);
+  if (foreign !== null) return foreign;
+  const [first = '', second = ''] = linesOf(bytes);
+  if (first.startsWith('['))
+    return 'this is a JSON list, and requests are one JSON object a line: turn it into lines first (`jq -c .[]`)';
+  return first === '{' || (first.startsWith('{') && second.startsWith('"'))
+    ? 'this is JSON over several lines, and requests are one JSON object a line: put each on a line first (`jq -c .`)'
+    : null;
+}
+
+/** What it is, where it is no JSON. */
+export function foreignText(bytes: Uint8Array): string | null {
+  if (compressed.some((magic) => magic.every((byte, at) => bytes[at] === byte)))
+    return 'the file is compressed: unpack it first';
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+    return 'the file is in UTF-16: save it as UTF-8';
+  const [first = ''] = linesOf(bytes);
+  if (csvHead.test(first))
+    return 'this is a CSV export, which does not say on what requests were decided: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
+  return policyText.test(first) ? 'this is a policy file, and no file of requests' : null;
+}
+
+/** The first lines that are not empty. */
+function linesOf(bytes: Uint8Array): readonly string[] {
+  return Buffer.from(bytes.subarray(0, headBytes))
+    .toString('utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,203 @@
+// What a word of a request is, and what somebody who searches asks of its words: one answer for every store, so that each
+// finds the same. A word is a run of letters and digits, without case and accents; of writing without spaces between words each
+// letter begins one. INVARIANT: a text that is searched for as it stands in a request finds that request.
+
+import type { RequestRow } from './records.ts';
+
+/** A longer word is known by its beginning, in requests and in what is searched for. */
+const wordLengthMax = 40;
+
+/** So many different words of one request are searchable: the first ones. */
+const wordsOfRequestMax = 20_000;
+
+const unspaced =
+  '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
+const letters = new RegExp(
+  `(?:(?=[\\p{L}\\p{M}\\p{N}])[${unspaced}])+|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+`,
+  'gu',
+);
+const isUnspaced = new RegExp(`^[${unspaced}]`, 'u');
+const ascii = /^[\0-\x7f]*$/;
+const accents = /[\u0300-\u036f]/g;
+const thousands = /(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)/g;
+const ids = /(?<![\da-z-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-z-])/gi;
+const idBeginnings = /(?<![\da-z-])[\da-f]{8}-[\da-f]{4}-[\da-f]{1,4}(?:-[\da-f]{1,12}){0,2}(?![\da-z-])/gi;
+const zeroDecimals = /(?<=\d)\.0+(?![\d.\p{L}])/gu;
+
+/** The words of a text, in order. */
+function textWords(text: string): readonly string[] {
+  const words: string[] = [];
+  for (const [run] of folded(text).matchAll(letters)) {
+    if (!isUnspaced.test(run)) words.push(shortened(run));
+    else {
+      const each = [...run];
+      for (const [at, letter] of each.entries()) words.push(letter + (each[at + 1] ?? ''));
+    }
+  }
+  return words;
+}
+
+/** As people write amounts, `4,200.00` is `4200`; a UUID is one word. */
+function folded(text: string): string {
+  const plain = text
+    .replace(ids, joined)
+    .replace(thousands, (digits) => digits.replaceAll(',', ''))
+    .replace(zeroDecimals, '');
+  const lower = plain.toLowerCase();
+  if (ascii.test(lower)) return lower;
+  return lower.normalize('NFKD').toLowerCase().replace(accents, '').replaceAll('ς', 'σ').normalize('NFC');
+}
+
+function joined(id: string): string {
+  return id.replaceAll('-', '');
+}
+
+function shortened(word: string): string {
+  return word.length <= wordLengthMax ? word : [...word].slice(0, wordLengthMax).join('');
+}
+
+/** A word that is searched for. */
+export interface WantedWord {
+  readonly word: string;
+  /** The word itself and no longer one that begins with it. */
+  readonly isWhole: boolean;
+}
+
+/** Words that stand one after the other. */
+export type WantedRun = readonly WantedWord[];
+
+/** All of them are in what is found. */
+export type WantedText = readonly WantedRun[];
+
+const part = /"([^"]*)"|[^\s"]+/g;
+const quotes = /[“”„‟«»]/g;
+
+/**
+ * What somebody has typed: each part between spaces is found where words begin with it; what is between quotes is found as
+ * whole words in that order. Empty where it has no letter and no digit.
+ */
+export function wantedText(text: string): WantedText {
+  const runs: { wanted: WantedWord[]; end: number }[] = [];
+  for (const { 0: typed, 1: quoted, index } of text
+    .replace(quotes, '"')
+    .replace(idBeginnings, joined)
+    .matchAll(part)) {
+    const last = runs.at(-1);
+    const run = last !== undefined && last.end === index ? last : { wanted: [], end: 0 };
+    if (run !== last) runs.push(run);
+    run.end = index + typed.length;
+    // What goes on without a space has ended the word before it.
+    run.wanted = run.wanted.map(({ word }) => ({ word, isWhole: !isUnspaced.test(word) || word.length > 1 }));
+    const words = textWords(quoted ?? typed);
+    for (const [at, word] of words.entries()) {
+      const isBeginning = isOneLetter(word) || (at === words.length - 1 && quoted === undefined);
+      run.wanted.push({ word, isWhole: !isBeginning });
+    }
+  }
+  return runs.map(({ wanted }) => wanted).filter((wanted) => wanted.length > 0);
+}
+
+/** The last letter of writing without spaces, which another may follow. */
+function isOneLetter(word: string): boolean {
+  return isUnspaced.test(word) && [...word].length === 1;
+}
+
+/** Whether words in this order hold all that is wanted. */
+export function holdsText(words: readonly string[], wanted: WantedText): boolean {
+  return wanted.every((run) => words.some((_, from) => run.every((one, at) => fits(words[from + at], one))));
+}
+
+function fits(word: string | undefined, { word: wanted, isWhole }: WantedWord): boolean {
+  return word !== undefined && (isWhole ? word === wanted : word.startsWith(wanted));
+}
+
+/** Whether an index of words alone, without their order, says what holds it. */
+export function isOrderless(wanted: WantedText): boolean {
+  return wanted.every(({ length }) => length === 1);
+}
+
+export type SearchedRequest = Pick<RequestRow, 'id' | 'agentId' | 'actionKey' | 'outcome' | 'recordJson'>;
+
+/** As far as it is searched. */
+interface SearchedRecord {
+  readonly payload?: unknown;
+  readonly title?: string;
+  readonly agent?: { readonly name?: string };
+  readonly decision?: {
+    readonly reason?: string;
+    readonly matchedPolicy?: string;
+    readonly requires?: { readonly approvals?: readonly { readonly group: string }[] } | null;
+  };
+}
+
+/**
+ * The words of a request, in order: of its id, action, title, agent, first decision and recorded payload. What becomes of it later is
+ * not among them.
+ */
+export function wordsOfRequest({ id, actionKey, recordJson }: SearchedRequest): readonly string[] {
+  // Written by this service; whatever it holds, its words are those of its texts.
+  const { payload, title, agent, decision } = JSON.parse(recordJson) as SearchedRecord;
+  const words: string[] = [];
+  const add = (text: string): void => {
+    for (const word of textWords(text)) words.push(word);
+  };
+  add(id);
+  add(actionKey);
+  add(String(title ?? ''));
+  add(String(agent?.name ?? ''));
+  add(String(decision?.matchedPolicy ?? ''));
+  add(String(decision?.reason ?? ''));
+  for (const { group } of decision?.requires?.approvals ?? []) add(String(group));
+  eachText(payload, add);
+  return words;
+}
+
+/** The names and values of a JSON value, in order; it is as deep as a request may be. */
+function eachText(value: unknown, take: (text: string) => void): void {
+  if (Array.isArray(value)) for (const one of value) eachText(one, take);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, one] of Object.entries(value)) {
+      take(name);
+      eachText(one, take);
+    }
+  } else if (value !== null && value !== undefined) take(String(value));
+}
+
+/** What a filter asks of a request that never changes. */
+export interface RequestMarks {
+  readonly agentId: string | null;
+  readonly actionKey: string | null;
+  readonly outcome: string | null;
+  readonly policy: string | null;
+}
+
+/** Letters of no word, in which marks stand beside words. */
+const markLetters = {
+  agentId: '\u{e000}',
+  actionKey: '\u{e001}',
+  outcome: '\u{e002}',
+  policy: '\u{e003}',
+} as const;
+
+/** As an index holds them: made of letters and digits alone, and different where they differ. */
+export function markWords(marks: RequestMarks): readonly string[] {
+  return (Object.keys(markLetters) as (keyof RequestMarks)[]).flatMap((name) => {
+    const value = marks[name];
+    return value === null ? [] : [markLetters[name] + value.replace(/[^a-z0-9]/g, escapedUnit)];
+  });
+}
+
+function escapedUnit(unit: string): string {
+  return `\u{e004}${unit.charCodeAt(0).toString(16)}\u{e004}`;
+}
+
+/** Of an index: each word once and no more of them than are kept, and the marks. */
+export function indexedWords(request: SearchedRequest): readonly string[] {
+  const { agentId, actionKey, outcome } = request;
+  const { decision } = JSON.parse(request.recordJson) as SearchedRecord;
+  const policy = decision?.matchedPolicy ?? null;
+  return [
+    ...[...new Set(wordsOfRequest(request))].slice(0, wordsOfRequestMax),
+    ...markWords({ agentId, actionKey, outcome, policy }),
+  ];
+}

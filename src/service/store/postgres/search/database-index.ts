@@ -1,0 +1,212 @@
+// The requests of a database into a table of their words, whichever process comes first: the newest first, and then those from
+// before there was an index, from newer to older.
+
+import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
+import type { RequestFilter } from '../../contract/store.ts';
+import { walkOf, walkText } from '../../shared/request-walk.ts';
+import type {
+  Asked,
+  IndexTerm,
+  LookedAt,
+  NumberStretch,
+  SearchIndex,
+} from '../../shared/search/search-index.ts';
+import { settledSequence } from '../chain.ts';
+import { databaseFilters, databaseWalks, filterValues, numberAfter } from '../request-lists.ts';
+import { type Connection, connect } from '../server/connection.ts';
+import type { Rows } from '../server/read-pool.ts';
+
+interface Mark {
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+interface Ends {
+  readonly first: number | null;
+  readonly last: number | null;
+}
+
+interface LookedColumns extends SearchedRequest {
+  readonly sequence: number;
+  readonly createdAtMs: number;
+  readonly isFit: boolean;
+}
+
+const columns =
+  'sequence, id, agent_id AS "agentId", action_key AS "actionKey", outcome, record_json AS "recordJson"';
+const endsText =
+  'SELECT (SELECT min(sequence) FROM requests) AS first, (SELECT max(sequence) FROM requests) AS last';
+const unindexed = {
+  newer: `SELECT ${columns} FROM requests WHERE sequence > $1 AND sequence <= $3 ORDER BY sequence LIMIT $2`,
+  older: `SELECT ${columns} FROM requests WHERE sequence <= $1 AND sequence <= $3 ORDER BY sequence DESC LIMIT $2`,
+} as const;
+
+/** Of what is usual the newest rows hold a page, and are looked through faster than the index yields all; of what is rare it yields few. */
+const newestRows = 5_000;
+const newest = `SELECT sequence, words FROM request_words WHERE sequence < $1 ORDER BY sequence DESC LIMIT ${newestRows}`;
+
+export function openDatabaseIndex(url: string): SearchIndex {
+  let connection: Connection | null = null;
+  let forgotten = 0;
+
+  async function connected(): Promise<Connection> {
+    if (connection === null || connection.isLost()) connection = await connect(url);
+    return connection;
+  }
+  const rows: Rows = async <R>(text: string, values: readonly unknown[] = []) =>
+    (await connected()).query<R>({ text }, values);
+
+  async function transaction<T>(work: () => Promise<T>): Promise<T> {
+    await rows('BEGIN');
+    try {
+      const made = await work();
+      await rows('COMMIT');
+      return made;
+    } catch (error) {
+      // Its rest goes with the connection.
+      connection?.destroy();
+      connection = null;
+      throw error;
+    }
+  }
+
+  /** Beyond `settled` there may be requests still to come between those that are there. */
+  async function takeIn(which: 'newer' | 'older', countMax: number, settled: number): Promise<boolean> {
+    const [mark] = await rows<Mark>('SELECT low, high FROM search_mark WHERE id = 1 FOR UPDATE');
+    const [ends] = await rows<Ends>(endsText);
+    const [first, last] = [ends?.first ?? 0, Math.min(ends?.last ?? 0, settled)];
+    if (first > forgotten) await rows('DELETE FROM request_words WHERE sequence < $1', [first]);
+    forgotten = Math.max(forgotten, first);
+    const [low, high] = [mark?.low ?? last, mark?.high ?? last];
+    const from = which === 'newer' ? high : low;
+    const found = await rows<SearchedRequest & { readonly sequence: number }>(unindexed[which], [
+      from,
+      countMax,
+      settled,
+    ]);
+    const isMore = found.length === countMax;
+    await putWords(rows, found);
+    const end = found.at(-1)?.sequence;
+    // Nothing lies below those that are stored.
+    const next =
+      which === 'newer'
+        ? { low, high: end ?? high }
+        : { low: isMore && end !== undefined ? end - 1 : 0, high };
+    await rows('UPDATE search_mark SET low = $1, high = $2 WHERE id = 1', [next.low, next.high]);
+    return isMore;
+  }
+
+  /** Whether there is nothing to do, without a lock. */
+  async function isIn(which: 'newer' | 'older'): Promise<boolean> {
+    const [mark] = await rows<Mark & Ends>(
+      `SELECT low, high, first, last FROM search_mark, (${endsText}) AS ends WHERE id = 1`,
+    );
+    if (mark === undefined || mark.low === null || mark.high === null) return false;
+    if ((mark.first ?? 0) > forgotten) return false;
+    return which === 'newer' ? mark.high >= (mark.last ?? 0) : mark.low < (mark.first ?? 1);
+  }
+
+  return {
+    async takeIn(which, countMax) {
+      if (await isIn(which)) return false;
+      // Before the transaction, which would keep all others waiting.
+      const settled = await settledSequence(rows);
+      return await transaction(() => takeIn(which, countMax, settled));
+    },
+    async unsearched() {
+      const [mark] = await rows<Mark & Ends>(
+        `SELECT low, high, first, last FROM search_mark, (${endsText}) AS ends WHERE id = 1`,
+      );
+      const { low = null, high = null, first = null, last = null } = mark ?? {};
+      if (first === null || last === null) return 0;
+      if (low === null || high === null) return last - first + 1;
+      return Math.max(0, low - first + 1) + Math.max(0, last - high);
+    },
+    holding: (terms, stretch) => holding(rows, terms, stretch),
+    async count(terms) {
+      const text =
+        terms.length === 0
+          ? 'SELECT count(*) AS count FROM requests'
+          : 'SELECT count(*) AS count FROM request_words WHERE words @@ $1::tsquery';
+      const values = terms.length === 0 ? [] : [wantedOf(terms)];
+      return (await rows<{ readonly count: number }>(text, values))[0]?.count ?? 0;
+    },
+    look: (sequences, asked) => look(rows, sequences, asked),
+    walk: (stretch, filter) => walk(rows, stretch, filter),
+    numberAfter: (untilMs) => numberAfter(rows, untilMs),
+    close: async () => await connection?.end(),
+  };
+}
+
+async function putWords(
+  rows: Rows,
+  found: readonly (SearchedRequest & { readonly sequence: number })[],
+): Promise<void> {
+  await rows(
+    `INSERT INTO request_words SELECT sequence, array_to_tsvector(string_to_array(words, ' '))
+     FROM unnest($1::int8[], $2::text[]) AS taken (sequence, words) ON CONFLICT DO NOTHING`,
+    [found.map(({ sequence }) => sequence), found.map((one) => indexedWords(one).join(' '))],
+  );
+}
+
+function wantedOf(terms: readonly IndexTerm[]): string {
+  return terms.map(({ word, isWhole }) => `'${word}'${isWhole ? '' : ':*'}`).join(' & ');
+}
+
+async function holding(
+  rows: Rows,
+  terms: readonly IndexTerm[],
+  { before, countMax }: NumberStretch,
+): Promise<readonly number[]> {
+  const wanted = wantedOf(terms);
+  const found = await rows<{ readonly sequence: number }>(
+    `SELECT sequence FROM (${newest}) AS newest WHERE words @@ $2::tsquery LIMIT $3`,
+    [before, wanted, countMax],
+  );
+  const near = found.map(({ sequence }) => sequence);
+  if (near.length === countMax) return near;
+  const [end] = await rows<{ readonly low: number | null }>(
+    `SELECT min(sequence) AS low FROM (${newest}) AS newest`,
+    [before],
+  );
+  if (end === undefined || end.low === null) return near;
+  const far = await rows<{ readonly sequence: number }>(
+    `WITH held AS MATERIALIZED (SELECT sequence FROM request_words WHERE words @@ $2::tsquery AND sequence < $1)
+     SELECT sequence FROM held ORDER BY sequence DESC LIMIT $3`,
+    [end.low, wanted, countMax - near.length],
+  );
+  return [...near, ...far.map(({ sequence }) => sequence)];
+}
+
+async function look(
+  rows: Rows,
+  sequences: readonly number[],
+  { filter, isTextAsked }: Asked,
+): Promise<readonly LookedAt[]> {
+  const found = await rows<LookedColumns>(
+    `SELECT ${columns}, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFit" FROM requests
+     WHERE sequence = ANY ($17::int8[]) ORDER BY sequence DESC`,
+    [...filterValues(filter), sequences],
+  );
+  return found.map((one) => lookedAtOf(one, isTextAsked ? one : null));
+}
+
+async function walk(
+  rows: Rows,
+  { before, countMax }: NumberStretch,
+  filter: RequestFilter,
+): Promise<readonly LookedAt[]> {
+  const textOf = (condition: string) =>
+    `SELECT sequence, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFit" FROM requests
+     WHERE ${condition} AND sequence < $17`;
+  const text = walkText(databaseWalks[walkOf(filter)], textOf, '$18');
+  const found = await rows<LookedColumns>(text, [...filterValues(filter), before, countMax]);
+  return found.map((one) => lookedAtOf(one, null));
+}
+
+function lookedAtOf(
+  { sequence, createdAtMs, isFit }: LookedColumns,
+  searched: SearchedRequest | null,
+): LookedAt {
+  return { sequence, createdAtMs, isFit, searched };
+}

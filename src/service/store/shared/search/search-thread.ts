@@ -1,0 +1,120 @@
+// The thread that searches, from outside: it is started when somebody searches or a while after a service has begun, and anew
+// after its death. INVARIANT: nothing that it does can hold up or harm a decision.
+
+import { Worker } from 'node:worker_threads';
+import type { RequestCount } from '../../contract/search.ts';
+import type { RequestFilter, RequestPage, RequestPlace, RequestsFound } from '../../contract/store.ts';
+import { StoreError } from '../../contract/store-error.ts';
+import { asksIndex, type FoundPlaces } from './search.ts';
+import type { FromSearcher, SearchAnswer, SearchQuestion, ToSearcher } from './search-worker.ts';
+
+export interface SearchThread {
+  /** Both reject with a StoreError. */
+  page(page: RequestPage): Promise<FoundPlaces>;
+  count(filter: RequestFilter): Promise<RequestCount>;
+  /** From now on the index is kept up with the records. */
+  follow(): void;
+  close(): Promise<void>;
+}
+
+interface Asking {
+  readonly resolve: (answer: SearchAnswer) => void;
+  readonly reject: (error: StoreError) => void;
+}
+
+/** A service that has begun has other things to do first. */
+const followAfterMs = 3_000;
+
+export function createSearchThread(script: URL, data: unknown): SearchThread {
+  let worker: Worker | null = null;
+  let isClosed = false;
+  let lastId = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const asking = new Map<number, Asking>();
+
+  const end = (cause: unknown): void => {
+    worker = null;
+    const error = new StoreError('internal', 'the search has ended: ask again', { cause });
+    for (const { reject } of asking.values()) reject(error);
+    asking.clear();
+  };
+  const take = (message: FromSearcher): void => {
+    const one = asking.get(message.id);
+    asking.delete(message.id);
+    if (asking.size === 0) worker?.unref();
+    if (message.kind === 'answer') {
+      one?.resolve(message.answer);
+      return;
+    }
+    const { code, message: text, detail } = message.failure;
+    one?.reject(new StoreError(code, text, { cause: detail }));
+  };
+  const started = (): Worker => {
+    if (worker !== null) return worker;
+    const made = new Worker(script, { workerData: data });
+    made.unref();
+    let error: unknown = null;
+    made.on('message', take);
+    made.on('error', (thrown) => {
+      error = thrown;
+    });
+    made.on('exit', () => {
+      if (worker === made) end(error);
+    });
+    worker = made;
+    return made;
+  };
+  const ask = <T extends SearchAnswer>(question: SearchQuestion): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      if (isClosed) return reject(new StoreError('closed', 'the store is closed'));
+      lastId += 1;
+      // A question has an answer of its kind.
+      asking.set(lastId, { resolve: resolve as Asking['resolve'], reject });
+      const to = started();
+      to.ref();
+      to.postMessage({ kind: 'ask', id: lastId, question } satisfies ToSearcher);
+    });
+  return {
+    page: (page) => ask({ kind: 'page', page }),
+    count: (filter) => ask({ kind: 'count', filter }),
+    follow() {
+      timer ??= setTimeout(() => void (isClosed || started()), followAfterMs).unref();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      const ending = worker;
+      if (ending === null) return;
+      ending.ref();
+      const ended = new Promise((resolve) => ending.once('exit', resolve));
+      ending.postMessage({ kind: 'close' } satisfies ToSearcher);
+      await ended;
+    },
+  };
+}
+
+/** The two ways to the requests of a list. */
+interface ListReads {
+  /** By looking through them. */
+  walk(page: RequestPage): Promise<Omit<RequestsFound, 'unsearched'>>;
+  /** Those of these places, in this order. */
+  at(places: readonly RequestPlace[]): Promise<RequestsFound['found']>;
+}
+
+/** A list by the index, where it knows what is asked; without a text a walk finds the same, if later. */
+export function searchedList(
+  search: Pick<SearchThread, 'page'>,
+  { walk, at }: ListReads,
+): (page: RequestPage) => Promise<RequestsFound> {
+  const walked = async (page: RequestPage) => ({ ...(await walk(page)), unsearched: 0 });
+  return async (page) => {
+    if (!asksIndex(page)) return await walked(page);
+    const isSearch = page.text !== null;
+    const found = await search.page(page).catch((error: unknown) => {
+      if (isSearch) throw error;
+      return null;
+    });
+    if (found === null || (!isSearch && found.unsearched > 0)) return await walked(page);
+    return { found: await at(found.places), next: found.next, unsearched: found.unsearched };
+  };
+}

@@ -1,0 +1,85 @@
+// The inside of a thread that searches: it answers one question after the other, and between them fills its index behind the
+// records, for a small part of its time, so that nobody who asks for a decision feels it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import type { RequestCount } from '../../contract/search.ts';
+import type { RequestFilter, RequestPage } from '../../contract/store.ts';
+import type { StoreErrorCode } from '../../contract/store-error.ts';
+import { createRequestSearch, type FoundPlaces } from './search.ts';
+import type { SearchIndex } from './search-index.ts';
+
+export type SearchQuestion =
+  | { readonly kind: 'page'; readonly page: RequestPage }
+  | { readonly kind: 'count'; readonly filter: RequestFilter };
+
+export type ToSearcher =
+  | { readonly kind: 'ask'; readonly id: number; readonly question: SearchQuestion }
+  | { readonly kind: 'close' };
+
+/** As a StoreError has it. */
+export interface SearchFailure {
+  readonly code: StoreErrorCode;
+  readonly message: string;
+  readonly detail: string;
+}
+
+export type SearchAnswer = FoundPlaces | RequestCount;
+
+export type FromSearcher =
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: SearchAnswer }
+  | { readonly kind: 'failure'; readonly id: number; readonly failure: SearchFailure };
+
+/** Of the thread's time, one part in so many is spent on filling the index while nobody searches. */
+const restPerWork = 7;
+const takenAtOnce = 250;
+const lookAgainMs = 1_000;
+
+export interface SearcherOptions {
+  readonly port: MessagePort;
+  /** Called for each question, since what broke may work again. */
+  readonly index: SearchIndex;
+  readonly failureOf: (error: unknown) => SearchFailure;
+}
+
+export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
+  const search = createRequestSearch(index);
+  let last: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+  // One at a time: an index has one connection.
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  const answer = async (id: number, question: SearchQuestion): Promise<void> => {
+    try {
+      const answer: SearchAnswer = await inTurn(async () =>
+        question.kind === 'page' ? await search.page(question.page) : await search.count(question.filter),
+      );
+      port.postMessage({ kind: 'answer', id, answer } satisfies FromSearcher);
+    } catch (error) {
+      port.postMessage({ kind: 'failure', id, failure: failureOf(error) } satisfies FromSearcher);
+    }
+  };
+  const follow = async (): Promise<void> => {
+    while (!isClosed) {
+      const begun = performance.now();
+      const isMore = await inTurn(() => takeSome(index)).catch(() => false);
+      await sleep(isMore ? restPerWork * (performance.now() - begun) : lookAgainMs, undefined, {
+        ref: false,
+      });
+    }
+  };
+  port.on('message', (message: ToSearcher) => {
+    if (message.kind === 'ask') return void answer(message.id, message.question);
+    isClosed = true;
+    void inTurn(() => index.close()).finally(() => port.close());
+  });
+  void follow();
+}
+
+/** The newest first, since these are what people look for. */
+async function takeSome(index: SearchIndex): Promise<boolean> {
+  return (await index.takeIn('newer', takenAtOnce)) || (await index.takeIn('older', takenAtOnce));
+}

@@ -1,0 +1,173 @@
+// A search over the index of a store: what it names is looked at in the records themselves, so that each request found holds
+// what is wanted, is stored and is for who asks. INVARIANT: it looks at so many requests for a page and no more, and a count
+// ends in time.
+
+import type { RequestCount } from '../../contract/search.ts';
+import {
+  holdsText,
+  isOrderless,
+  markWords,
+  type WantedText,
+  wordsOfRequest,
+} from '../../contract/search-text.ts';
+import type { RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
+import { lookedThroughMax, outOfOrderMs, walkOf } from '../request-walk.ts';
+import type { IndexTerm, LookedAt, NumberStretch, SearchIndex } from './search-index.ts';
+
+export interface FoundPlaces {
+  readonly places: readonly RequestPlace[];
+  readonly next: RequestPlace | null;
+  /** Numbers of records that the index has not come by. */
+  readonly unsearched: number;
+}
+
+/** A search waits so long for the index to hold what was recorded before it. */
+const catchUpMaxMs = 200;
+/** A list without a text has another way. */
+const quickMaxMs = 20;
+const takenAtOnce = 250;
+/** A count that is not done after so long says what it has. */
+const countMaxMs = 250;
+const firstStretch = 200;
+const stretchMax = 1_000;
+
+export interface RequestSearch {
+  page(page: RequestPage): Promise<FoundPlaces>;
+  count(filter: RequestFilter): Promise<RequestCount>;
+}
+
+export function createRequestSearch(index: SearchIndex): RequestSearch {
+  return {
+    async page(page) {
+      await catchUp(index, page.text === null ? quickMaxMs : catchUpMaxMs);
+      const found = await findPlaces(index, page);
+      return { ...found, unsearched: await index.unsearched() };
+    },
+    async count(filter) {
+      const giveUpAt = performance.now() + countMaxMs;
+      const isIndexed = asksIndex(filter);
+      if (isIndexed) await catchUp(index, catchUpMaxMs);
+      const isAllIn = !isIndexed || (await index.unsearched()) === 0;
+      if (isAllIn && isOfIndex(filter)) return { count: await index.count(termsOf(filter)), isWhole: true };
+      const counted = await countFits(index, filter, giveUpAt);
+      return { ...counted, isWhole: counted.isWhole && isAllIn };
+    },
+  };
+}
+
+async function catchUp(index: SearchIndex, maxMs: number): Promise<void> {
+  const giveUpAt = performance.now() + maxMs;
+  for (const which of ['newer', 'older'] as const)
+    while (await index.takeIn(which, takenAtOnce)) if (performance.now() > giveUpAt) return;
+}
+
+async function findPlaces(
+  index: SearchIndex,
+  page: RequestPage,
+): Promise<{ readonly places: readonly RequestPlace[]; readonly next: RequestPlace | null }> {
+  const places: RequestPlace[] = [];
+  let last: RequestPlace | null = page.after;
+  let looked = 0;
+  for await (const one of possible(index, page, page.after)) {
+    if (places.length === page.countMax || looked === lookedThroughMax) return { places, next: last };
+    if (isBefore(one, page)) return { places, next: null };
+    looked += 1;
+    last = { sequence: one.sequence };
+    if (isFound(one, page.text)) places.push(last);
+  }
+  return { places, next: null };
+}
+
+async function countFits(index: SearchIndex, filter: RequestFilter, giveUpAt: number): Promise<RequestCount> {
+  let count = 0;
+  for await (const one of possible(index, filter, null)) {
+    if (performance.now() > giveUpAt) return { count, isWhole: false };
+    if (isBefore(one, filter)) break;
+    if (isFound(one, filter.text)) count += 1;
+  }
+  return { count, isWhole: true };
+}
+
+/** Those that may fit, the latest first. */
+async function* possible(
+  index: SearchIndex,
+  filter: RequestFilter,
+  after: RequestPlace | null,
+): AsyncGenerator<LookedAt> {
+  let before =
+    after?.sequence ??
+    (filter.untilMs === null ? Number.MAX_SAFE_INTEGER : await index.numberAfter(filter.untilMs));
+  const stretchOf = (await isWalked(index, filter)) ? walkStretch : indexStretch;
+  for (let countMax = firstStretch; ; countMax = stretchMax) {
+    const found = await stretchOf(index, filter, { before, countMax });
+    for (const one of found.looked) yield one;
+    if (found.next === null) return;
+    before = found.next;
+  }
+}
+
+interface FoundStretch {
+  readonly looked: readonly LookedAt[];
+  /** Where the next one begins; null where there is none. */
+  readonly next: number | null;
+}
+
+/** Where many requests hold what is wanted, those that stand as is asked are fewer. */
+const indexedMax = 5_000;
+
+async function isWalked(index: SearchIndex, filter: RequestFilter): Promise<boolean> {
+  if (!asksIndex(filter)) return true;
+  const isNarrow = walkOf(filter) === 'status' || walkOf(filter) === 'unanswered';
+  if (!isNarrow) return false;
+  const newest = { before: Number.MAX_SAFE_INTEGER, countMax: indexedMax };
+  return (await index.holding(termsOf(filter), newest)).length === indexedMax;
+}
+
+async function walkStretch(
+  index: SearchIndex,
+  filter: RequestFilter,
+  stretch: NumberStretch,
+): Promise<FoundStretch> {
+  const walked = await index.walk(stretch, filter);
+  const next = walked.at(-1)?.sequence ?? null;
+  if (filter.text === null) return { looked: walked, next };
+  const fit = walked.filter(({ isFit }) => isFit).map(({ sequence }) => sequence);
+  return { looked: await index.look(fit, { filter, isTextAsked: true }), next };
+}
+
+async function indexStretch(
+  index: SearchIndex,
+  filter: RequestFilter,
+  stretch: NumberStretch,
+): Promise<FoundStretch> {
+  const held = await index.holding(termsOf(filter), stretch);
+  const isTextAsked = filter.text !== null && !isOrderless(filter.text);
+  const looked = held.length === 0 ? [] : await index.look(held, { filter, isTextAsked });
+  return { looked: looked, next: held.length < stretch.countMax ? null : (held.at(-1) ?? null) };
+}
+
+/** Whether the index knows more of it than a walk; it knows agents, too, which a walk finds as well. */
+export function asksIndex({ text, actionKey, outcome, policy }: RequestFilter): boolean {
+  return text !== null || actionKey !== null || outcome !== null || policy !== null;
+}
+
+/** Whether the index knows all of it. */
+function isOfIndex(filter: RequestFilter): boolean {
+  const { text, status, riskMin, riskMax, fromMs, untilMs, seenBy } = filter;
+  const others = [status, riskMin, riskMax, fromMs, untilMs, seenBy];
+  return others.every((one) => one === null) && (text === null || isOrderless(text));
+}
+
+function termsOf(filter: RequestFilter): readonly IndexTerm[] {
+  const marks = markWords(filter).map((word) => ({ word, isWhole: true }));
+  return [...(filter.text ?? []).flat(), ...marks];
+}
+
+function isFound({ isFit, searched }: LookedAt, text: WantedText | null): boolean {
+  return isFit && (searched === null || text === null || holdsText(wordsOfRequest(searched), text));
+}
+
+/** Requests are numbered as they are stored, and hardly ever made much earlier than their neighbours. */
+function isBefore({ createdAtMs }: LookedAt, { fromMs }: RequestFilter): boolean {
+  return createdAtMs < (fromMs ?? 0) - outOfOrderMs;
+}

@@ -1,0 +1,183 @@
+// The requests of a database into the index beside it, behind the writer: the newest first, and then those from before the index
+// was made, from newer to older. INVARIANT: an index that is not of these records is never searched.
+
+import Database from 'better-sqlite3';
+import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
+import type { RequestFilter } from '../../contract/store.ts';
+import { walkOf, walkText } from '../../shared/request-walk.ts';
+import type { Asked, LookedAt, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
+import { toFailure } from '../file/errors.ts';
+import { filters, parametersOf, prepareRequestLists, walks } from '../request-lists.ts';
+import { type IndexFile, type IndexMark, indexPathOf, openIndexFile, removeIndexFile } from './index-file.ts';
+
+interface Unindexed extends SearchedRequest {
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+interface LookedColumns extends SearchedRequest {
+  readonly sequence: number;
+  readonly createdAtMs: number;
+  readonly isFit: 0 | 1;
+}
+
+/** Throws what SQLite reports. */
+export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex {
+  const records = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+  const reads = prepareRecordReads(records);
+  let file = openWhole(path, busyTimeoutMs, reads.hashAt);
+  let forgotten = 0;
+
+  /** What is there already is older, what comes is newer. */
+  function startMark(): IndexMark {
+    const last = reads.last();
+    return { low: last, high: last, marked: last, hash: reads.hashAt(last) ?? '' };
+  }
+
+  /** A damaged index is made anew, once. */
+  function withFile<T>(work: (file: IndexFile) => T): T {
+    try {
+      return work(file);
+    } catch (error) {
+      if (toFailure(error, path).code !== 'corrupt') throw error;
+      file.close();
+      removeIndexFile(indexPathOf(path));
+      file = openIndexFile(indexPathOf(path), busyTimeoutMs);
+      return work(file);
+    }
+  }
+
+  function takeIn(which: 'newer' | 'older', countMax: number): boolean {
+    return withFile((file) => {
+      const first = reads.first();
+      if (first > forgotten) file.forgetBefore(first);
+      forgotten = Math.max(forgotten, first);
+      const seen = file.mark();
+      const mark = seen ?? startMark();
+      const found = which === 'newer' ? reads.newer(mark.high, countMax) : reads.older(mark.low, countMax);
+      const isMore = found.length === countMax;
+      const next = markAfter(mark, { which, found, isMore });
+      if (found.length === 0 && next.low === seen?.low) return false;
+      const requests = found.map((one) => ({ sequence: one.sequence, words: indexedWords(one) }));
+      file.put(seen, requests, next);
+      return isMore;
+    });
+  }
+
+  return {
+    takeIn: async (which, countMax) => takeIn(which, countMax),
+    async unsearched() {
+      const mark = withFile((file) => file.mark());
+      const [first, last] = [reads.first(), reads.last()];
+      if (first === 0) return 0;
+      if (mark === null) return last - first + 1;
+      return Math.max(0, mark.low - first + 1) + Math.max(0, last - mark.high);
+    },
+    holding: async (terms, stretch) => withFile((file) => file.holding(terms, stretch)),
+    count: async (terms) => (terms.length === 0 ? reads.count() : withFile((file) => file.count(terms))),
+    look: async (sequences, asked) => reads.look(sequences, asked),
+    walk: async (stretch, filter) => reads.walk(stretch, filter),
+    numberAfter: async (untilMs) => reads.numberAfter(untilMs),
+    async close() {
+      file.close();
+      records.close();
+    },
+  };
+}
+
+/** Anew where it is damaged, or of other records: of a store that lay here before, or of a later moment of this one. */
+function openWhole(
+  path: string,
+  busyTimeoutMs: number,
+  hashAt: (sequence: number) => string | null,
+): IndexFile {
+  const indexPath = indexPathOf(path);
+  const open = () => openIndexFile(indexPath, busyTimeoutMs);
+  let file: IndexFile | null = null;
+  try {
+    file = open();
+    const mark = file.mark();
+    if (mark === null || mark.hash === '' || hashAt(mark.marked) === mark.hash) return file;
+  } catch (error) {
+    if (toFailure(error, indexPath).code !== 'corrupt') throw error;
+  }
+  file?.close();
+  removeIndexFile(indexPath);
+  return open();
+}
+
+interface TakenIn {
+  readonly which: 'newer' | 'older';
+  readonly found: readonly Unindexed[];
+  readonly isMore: boolean;
+}
+
+function markAfter(mark: IndexMark, { which, found, isMore }: TakenIn): IndexMark {
+  const [first, last] = [found[0], found.at(-1)];
+  // Nothing lies below those that are stored.
+  if (which === 'older') return { ...mark, low: isMore && first !== undefined ? first.sequence - 1 : 0 };
+  if (last === undefined) return mark;
+  return { ...mark, high: last.sequence, marked: last.sequence, hash: last.hash };
+}
+
+function prepareRecordReads(database: Database.Database) {
+  const columns =
+    'sequence, id, agent_id AS agentId, action_key AS actionKey, outcome, record_json AS recordJson';
+  const newer = database.prepare<[number, number], Unindexed>(
+    `SELECT ${columns}, hash FROM requests WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+  );
+  const older = database.prepare<[number, number], Unindexed>(
+    `SELECT ${columns}, hash FROM requests WHERE sequence <= ? ORDER BY sequence DESC LIMIT ?`,
+  );
+  const ends = database.prepare<[], { first: number | null; last: number | null }>(
+    'SELECT (SELECT min(sequence) FROM requests) AS first, (SELECT max(sequence) FROM requests) AS last',
+  );
+  const counted = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM requests');
+  const hash = database.prepare<[number], { hash: string }>('SELECT hash FROM requests WHERE sequence = ?');
+  const look = database.prepare<[object], LookedColumns>(
+    `SELECT ${columns}, created_ms AS createdAtMs, coalesce(${filters}, 0) AS isFit FROM requests
+     WHERE sequence IN (SELECT value FROM json_each(@sequences)) AND sequence < @before ORDER BY sequence DESC`,
+  );
+  const walk = (parts: readonly string[]) => {
+    const textOf = (condition: string) =>
+      `SELECT sequence, created_ms AS createdAtMs, coalesce(${filters}, 0) AS isFit FROM requests
+       WHERE ${condition} AND sequence < @before`;
+    return database.prepare<[object], Omit<LookedColumns, 'recordJson'>>(
+      walkText(parts, textOf, '@countMax'),
+    );
+  };
+  const byWalk = {
+    agent: walk(walks.agent),
+    status: walk(walks.status),
+    unanswered: walk(walks.unanswered),
+    all: walk(walks.all),
+  };
+  const { numberAfter } = prepareRequestLists(database);
+  return {
+    newer: (high: number, countMax: number) => newer.all(high, countMax),
+    older: (low: number, countMax: number) => older.all(low, countMax).toReversed(),
+    first: (): number => ends.get()?.first ?? 0,
+    last: (): number => ends.get()?.last ?? 0,
+    hashAt: (sequence: number): string | null => hash.get(sequence)?.hash ?? null,
+    numberAfter,
+    count: (): number => counted.get()?.count ?? 0,
+    look: (sequences: readonly number[], { filter, isTextAsked }: Asked): readonly LookedAt[] =>
+      look
+        .all({
+          ...parametersOf(filter, Number.MAX_SAFE_INTEGER),
+          sequences: JSON.stringify(sequences),
+        })
+        .map((one) => lookedAtOf(one, isTextAsked ? one : null)),
+    walk: ({ before, countMax }: NumberStretch, filter: RequestFilter): readonly LookedAt[] =>
+      byWalk[walkOf(filter)]
+        .all({ ...parametersOf(filter, before), countMax })
+        .map((one) => lookedAtOf(one, null)),
+  };
+}
+
+function lookedAtOf(
+  { sequence, createdAtMs, isFit }: Pick<LookedColumns, 'sequence' | 'createdAtMs' | 'isFit'>,
+  searched: SearchedRequest | null,
+): LookedAt {
+  return { sequence, createdAtMs, isFit: isFit === 1, searched };
+}

@@ -1,0 +1,181 @@
+// The file beside a database in which the words of its requests are: full-text tables of SQLite, a part for each stretch of
+// record numbers, so that a search ends with the newest part that fills its page, and the words of records that are deleted
+// go. INVARIANT: it holds nothing that the database does not, is made anew where it is damaged or belongs to other records, and is
+// its owner's alone.
+
+import { closeSync, openSync, rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { IndexTerm, NumberStretch } from '../../shared/search/search-index.ts';
+
+/** Of the tables; a file of another is made anew. */
+const format = 1;
+const numbersPerPart = 65_536;
+
+/** The requests with numbers above `low`, up to `high`, are in. The hash is of one of them: that of `marked`. */
+export interface IndexMark {
+  readonly low: number;
+  readonly high: number;
+  readonly marked: number;
+  readonly hash: string;
+}
+
+export interface IndexedRequest {
+  readonly sequence: number;
+  readonly words: readonly string[];
+}
+
+export interface IndexFile {
+  /** Null where nothing is in. */
+  mark(): IndexMark | null;
+  /** Null where another process has changed the mark since it was `seen`; what `made` yields is put in otherwise. */
+  put(seen: IndexMark | null, requests: readonly IndexedRequest[], mark: IndexMark): boolean;
+  holding(terms: readonly IndexTerm[], stretch: NumberStretch): readonly number[];
+  count(terms: readonly IndexTerm[]): number;
+  /** The words of all requests with numbers below this one go. */
+  forgetBefore(sequence: number): void;
+  close(): void;
+}
+
+export function indexPathOf(databasePath: string): string {
+  return `${databasePath}.search`;
+}
+
+/** Throws what SQLite and the file system report. */
+export function openIndexFile(path: string, busyTimeoutMs: number): IndexFile {
+  // SQLite gives its other files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600));
+  const database = new Database(path, { timeout: busyTimeoutMs });
+  try {
+    database.pragma('journal_mode = WAL');
+    // Whatever is lost with the power is filled in again.
+    database.pragma('synchronous = NORMAL');
+    database.pragma('trusted_schema = OFF');
+    prepareTables(database);
+    return createIndexFile(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+export function removeIndexFile(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+}
+
+function prepareTables(database: Database.Database): void {
+  const make = database.transaction(() => {
+    const version = Number(database.pragma('user_version', { simple: true }));
+    if (version === format) return;
+    if (version !== 0) throw new Database.SqliteError('an index of another format', 'SQLITE_CORRUPT');
+    database.exec(
+      `CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), low INTEGER NOT NULL, high INTEGER NOT NULL,
+         marked INTEGER NOT NULL, hash TEXT NOT NULL) STRICT`,
+    );
+    database.pragma(`user_version = ${format}`);
+  });
+  make.immediate();
+}
+
+function createIndexFile(database: Database.Database): IndexFile {
+  const selectMark = database.prepare<[], IndexMark>('SELECT low, high, marked, hash FROM mark');
+  const setMark = database.prepare<[IndexMark]>(
+    'INSERT OR REPLACE INTO mark (id, low, high, marked, hash) VALUES (1, @low, @high, @marked, @hash)',
+  );
+  const parts = prepareParts(database);
+  const mark = () => selectMark.get() ?? null;
+  const put = database.transaction(
+    (seen: IndexMark | null, requests: readonly IndexedRequest[], next: IndexMark) => {
+      const present = mark();
+      if (present?.low !== seen?.low || present?.high !== seen?.high) return false;
+      for (const { sequence, words } of requests) parts.put(sequence, words.join(' '));
+      setMark.run(next);
+      return true;
+    },
+  );
+  return {
+    mark,
+    put: (...args) => put.immediate(...args),
+    count: (terms) => parts.count(wantedOf(terms)),
+    holding(terms, { before, countMax }) {
+      const wanted = wantedOf(terms);
+      const found: number[] = [];
+      for (const part of parts.downFrom(before)) {
+        found.push(...parts.holding(part, wanted, { before, countMax: countMax - found.length }));
+        if (found.length === countMax) break;
+      }
+      return found;
+    },
+    forgetBefore: database.transaction(parts.forgetBefore).immediate,
+    close: () => void database.close(),
+  };
+}
+
+function wantedOf(terms: readonly IndexTerm[]): string {
+  return terms.map(({ word, isWhole }) => `"${word}"${isWhole ? '' : ' *'}`).join(' AND ');
+}
+
+/** A table for each stretch of numbers, named after its place. */
+function prepareParts(database: Database.Database) {
+  const inserts = new Map<number, Database.Statement<[number, string]>>();
+  const selects = new Map<number, Database.Statement<[string, number, number], { rowid: number }>>();
+  const names = database.prepare<[], { name: string }>(
+    "SELECT name FROM sqlite_schema WHERE name GLOB 'words_[0-9]*' AND sql LIKE 'CREATE VIRTUAL TABLE%'",
+  );
+  const partOf = (sequence: number) => Math.floor(sequence / numbersPerPart);
+  const all = () => names.all().map(({ name }) => Number(name.slice('words_'.length)));
+  const insertOf = (part: number) => {
+    const known = inserts.get(part);
+    if (known !== undefined) return known;
+    // Words come as they are to be found: no two that differ become one. Only which request holds them is kept.
+    database.exec(
+      `CREATE VIRTUAL TABLE IF NOT EXISTS words_${part} USING fts5(words, content='', contentless_delete=1, detail=none,
+         tokenize='ascii')`,
+    );
+    const made = database.prepare<[number, string]>(`INSERT INTO words_${part} (rowid, words) VALUES (?, ?)`);
+    inserts.set(part, made);
+    return made;
+  };
+  const selectOf = (part: number) => {
+    const known = selects.get(part);
+    if (known !== undefined) return known;
+    const made = database.prepare<[string, number, number], { rowid: number }>(
+      `SELECT rowid FROM words_${part} WHERE words_${part} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`,
+    );
+    selects.set(part, made);
+    return made;
+  };
+  return {
+    put: (sequence: number, text: string): void => void insertOf(partOf(sequence)).run(sequence, text),
+    downFrom: (before: number): readonly number[] =>
+      all()
+        .filter((part) => part * numbersPerPart < before)
+        .sort((a, b) => b - a),
+    holding: (part: number, wanted: string, { before, countMax }: NumberStretch): readonly number[] =>
+      selectOf(part)
+        .all(wanted, before, countMax)
+        .map(({ rowid }) => rowid),
+    count: (wanted: string): number =>
+      all()
+        .map((part) =>
+          database
+            .prepare<[string], { count: number }>(
+              `SELECT count(*) AS count FROM words_${part} WHERE words_${part} MATCH ?`,
+            )
+            .get(wanted),
+        )
+        .reduce((sum, one) => sum + (one?.count ?? 0), 0),
+    forgetBefore(sequence: number): void {
+      for (const part of all()) {
+        if ((part + 1) * numbersPerPart <= sequence) {
+          inserts.delete(part);
+          selects.delete(part);
+          database.exec(`DROP TABLE words_${part}`);
+        } else if (part === partOf(sequence)) {
+          const { changes } = database.prepare(`DELETE FROM words_${part} WHERE rowid < ?`).run(sequence);
+          // What was deleted stays in the file until the part is written anew.
+          if (changes > 0) database.exec(`INSERT INTO words_${part} (words_${part}) VALUES ('optimize')`);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/language/model/json.ts';
+import { shortFields, type Title, titleText } from '../../../src/language/model/title.ts';
+import { compile } from '../../../src/pipeline.ts';
+
+const text = `
+action payment.create in money_out "Pay {amount} to {payee.name}, {note} {{really}" {
+  amount: money(currency) 0.01..
+  currency: "USD" | "JPY" | "KWD"
+  payee: { name: string, secret_code?: secret string }
+  note?: string | null
+}
+group money_out
+policy all on payment.create { allow any }
+`;
+
+function titleIn(source: string): Title {
+  const { set, diagnostics } = compile({
+    files: [{ path: 'a.policy', text: source }],
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
+  });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (set === null) throw new Error(JSON.stringify(errors));
+  return set.actions.get('payment.create')!.title!;
+}
+
+const title = titleIn(text);
+const payload = { amount: 4200, currency: 'USD', payee: { name: 'Staples' }, note: 'paper' };
+
+describe('a title', () => {
+  it.each<[string, JsonObject, string]>([
+    ['money with its currency', payload, 'Pay 4,200.00 USD to Staples, paper {really}'],
+    [
+      'a currency without minor units',
+      { ...payload, currency: 'JPY' },
+      'Pay 4,200 JPY to Staples, paper {really}',
+    ],
+    ['more digits than usual', { ...payload, amount: 0.125 }, 'Pay 0.125 USD to Staples, paper {really}'],
+    ['three minor digits', { ...payload, currency: 'KWD' }, 'Pay 4,200.000 KWD to Staples, paper {really}'],
+    [
+      'a field that is absent',
+      { amount: 1, currency: 'USD' },
+      'Pay 1.00 USD to (no name), (no note) {really}',
+    ],
+    ['a field that is null', { ...payload, note: null }, 'Pay 4,200.00 USD to Staples, (no note) {really}'],
+    [
+      'a line end and a turning mark',
+      { ...payload, note: 'a\nb\u202e' },
+      'Pay 4,200.00 USD to Staples, a\\nb\\u202e {really}',
+    ],
+    [
+      'a long text',
+      { ...payload, note: 'x'.repeat(500) },
+      `Pay 4,200.00 USD to Staples, ${'x'.repeat(60)} {really}`,
+    ],
+    ['a currency that is none', { ...payload, currency: 'usd' }, 'Pay 4200 to Staples, paper {really}'],
+    [
+      'the prototype of records',
+      JSON.parse('{"amount":1,"currency":"USD","payee":{"__proto__":{"name":"x"}}}'),
+      'Pay 1.00 USD to (no name), (no note) {really}',
+    ],
+  ])('shows %s', (_, sent, expected) => {
+    expect(titleText(title, sent)).toBe(expected);
+  });
+
+  it('stays on one line and short, whatever is sent', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('amount', 'currency', 'payee', 'note'), fc.jsonValue()),
+        (sent) => {
+          for (const shown of [titleText(title, sent as JsonObject), shortFields(sent as JsonObject)]) {
+            expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+            // Each of 60 characters becomes six at most.
+            expect(shown.length).toBeLessThan(1_200);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('short fields stand for a title', () => {
+  it.each<[JsonObject, string]>([
+    [{ path: '/a', size: 3, isNew: true, more: 'x' }, 'path /a, size 3, isNew true'],
+    [{ body: 'x'.repeat(100), to: 'a@example.com', secret: { secret: 'hmac' } }, 'to a@example.com'],
+    [{}, ''],
+    [{ none: null, blank: ' ' }, ''],
+  ])('%j', (sent, expected) => {
+    expect(shortFields(sent)).toBe(expected);
+  });
+});
