@@ -140,13 +140,15 @@ describe('a walk over the records', () => {
     for (let i = 0; i < 30; i++) await authorize(service);
     const { records } = await service.store.chain.stretch(0, 20);
     const at = records.at(-1)!;
-    const cursor = Buffer.from(`${at.entry.sequence}:${at.hash}`).toString('base64url');
+    const cursorOf = (sequence: number, hash: string) =>
+      Buffer.from(JSON.stringify([sequence, hash])).toString('base64url');
+    const cursor = cursorOf(at.entry.sequence, at.hash);
     const last = (await service.store.chain.stretch(0, 1)).lastSequence;
     const rest = await ann.send('/v1/audit/verify', post({ cursor }));
     expect(rest.body).toMatchObject({ status: 'whole', checked: last - at.entry.sequence });
-    const forged = Buffer.from(`${at.entry.sequence}:${'0'.repeat(64)}`).toString('base64url');
+    const forged = cursorOf(at.entry.sequence, '0'.repeat(64));
     expect((await ann.send('/v1/audit/verify', post({ cursor: forged }))).body.status).toBe('broken');
-    const beyond = Buffer.from(`${last + 5}:${at.hash}`).toString('base64url');
+    const beyond = cursorOf(last + 5, at.hash);
     expect((await ann.send('/v1/audit/verify', post({ cursor: beyond }))).body).toMatchObject({
       status: 'broken',
       break: { sequence: last + 1, difference: 'truncated' },

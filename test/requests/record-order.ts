@@ -47,16 +47,15 @@ export async function walkRecord({ chain }: Pick<Store, 'chain'>): Promise<Walke
   const world: World = { agents: new Map(), people: new Map(), switches: new Map(), requests: new Map() };
   const wrong: string[] = [];
   let grants = 0;
-  for (let after = 0; ; ) {
-    const { records } = await chain.stretch(after, partsOf);
+  for (let after = 0; ; after += partsOf) {
+    const { records, lastSequence } = await chain.stretch(after, partsOf);
     for (const { entry } of records) {
-      after = entry.sequence;
       const problems = follow(world, entry);
       if (problems === null) continue;
       grants += 1;
       for (const problem of problems) wrong.push(`record ${entry.sequence}: ${problem}`);
     }
-    if (records.length < partsOf) return { grants, wrong };
+    if (after + partsOf >= lastSequence) return { grants, wrong };
   }
 }
 
@@ -67,6 +66,7 @@ function follow(world: World, entry: ChainEntry): readonly string[] | null {
       followChange(world, entry);
       return null;
     case 'refusal':
+    case 'knot':
       return null;
     case 'request':
       return followRequest(world, entry);

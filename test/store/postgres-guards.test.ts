@@ -28,7 +28,7 @@ interface Scene {
 }
 
 interface Guard {
-  readonly of: 'writ_begin' | 'writ_append';
+  readonly of: 'writ_fence' | 'writ_append';
   /** Part of the text of the function, and what stands there once the guard is out. */
   readonly out: readonly (readonly [part: string, instead: string])[];
   /** What is told of a request that must not be stored, or of which nobody knows. */
@@ -60,21 +60,24 @@ const switched = `INSERT INTO document_kinds VALUES ('${switchKind}', 1)
 const place = { definition: 'spent', key: '"agent-1' };
 const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: startMs + 600_000 };
 
+const readSwitches =
+  'switches := coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0);';
+
 const guards: Readonly<Record<string, Guard>> = {
   'the epoch': {
-    of: 'writ_begin',
+    of: 'writ_fence',
     out: [['epoch = p_epoch AND ', '']],
     check: changed('UPDATE replicas SET epoch = epoch + 1'),
     told: 'fenced',
   },
   'the number of the batch': {
-    of: 'writ_begin',
+    of: 'writ_fence',
     out: [[' AND batch = p_batch - 1', '']],
     check: changed('UPDATE replicas SET batch = batch + 1'),
     told: 'fenced',
   },
   'what the server promises': {
-    of: 'writ_begin',
+    of: 'writ_fence',
     out: [['IF fault IS NOT NULL', 'IF false']],
     async check({ open, sql }) {
       const say = (fault: string) =>
@@ -170,62 +173,124 @@ const guards: Readonly<Record<string, Guard>> = {
   'the order of lock and read': {
     of: 'writ_append',
     out: [
-      ['last chain_end := writ_begin(p_slot, p_epoch, p_batch);', 'last chain_end;'],
-      [
-        'first_sequence := last.sequence;',
-        'last := writ_begin(p_slot, p_epoch, p_batch); first_sequence := last.sequence;',
-      ],
+      [readSwitches, 'NULL;'],
+      ['PERFORM writ_beside();', `${readSwitches} PERFORM writ_beside();`],
     ],
     check: switchedWhileWaiting,
     told: 'basis-changed',
   },
+  'who is alone': {
+    of: 'writ_append',
+    out: [['PERFORM writ_beside();', '']],
+    check: switchedWhileWaiting,
+    told: 'basis-changed',
+  },
+  'the lock of a meter': {
+    of: 'writ_append',
+    out: [['PERFORM writ_lock_meters(m_definition, m_key);', 'NULL;']],
+    async check(scene) {
+      const store = await scene.open();
+      const entered = `SELECT writ_lock_meters('{${place.definition}}', ARRAY['${place.key}']);
+        INSERT INTO meter_entries (definition, request_id, meter_key, is_certain, written)
+          VALUES ('${place.definition}', gen_random_uuid()::text, '${place.key}', true, pg_current_xact_id())`;
+      return await whileUnderWay(scene, entered, async () =>
+        (await spend(store)) > 1 ? 'decided again' : 'decided once',
+      );
+    },
+    told: 'decided again',
+    toldWithout: 'decided once',
+  },
+  'an idempotency key that is used at once': {
+    of: 'writ_append',
+    out: [['CASE WHEN r.key IS NOT NULL THEN coalesce((', 'CASE WHEN false THEN coalesce((']],
+    async check(scene) {
+      const store = await scene.open();
+      await scene.sql('DELETE FROM requests');
+      return await whileUnderWay(scene, requestOfAnother('auto_approved'), () =>
+        told(store, requestRow({ idempotency })),
+      );
+    },
+    told: 'duplicate-key',
+  },
+  'requests that are opened at once': {
+    of: 'writ_append',
+    out: [["IF 'pending' = ANY (r_status)", 'IF false']],
+    async check(scene) {
+      const store = await scene.open();
+      await scene.sql('DELETE FROM requests');
+      const opened = `SELECT FROM agents WHERE id = 'agent-1' FOR NO KEY UPDATE; ${requestOfAnother('pending')}`;
+      return await whileUnderWay(scene, opened, () => told(store, pendingRow(), undefined, 1));
+    },
+    told: 'too-many-open',
+  },
   'the notice of a commit that did not wait': {
-    of: 'writ_begin',
+    of: 'writ_fence',
     out: [
-      ['SELECT * INTO last', `PERFORM set_config('client_min_messages', 'error', false); SELECT * INTO last`],
+      [
+        'fault := writ_fault();',
+        `PERFORM set_config('client_min_messages', 'error', false); fault := writ_fault();`,
+      ],
     ],
     check: cancelledWait,
     told: 'uncertain',
   },
 };
 
+/** Of another process, beside what this one stores. */
+function requestOfAnother(status: string): string {
+  return `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, expires_ms,
+      idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, idempotency_turn)
+    VALUES (1000000, gen_random_uuid()::text, 'agent-1', 'pay.send', 'ALLOW', '${status}', ${startMs}, ${startMs + 600_000},
+      'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
+}
+
+async function spend(store: Store): Promise<number> {
+  let decided = 0;
+  const entries = [{ ...place, isCertain: true, value: '1' }];
+  await store.meters.spend([place], () => {
+    decided += 1;
+    return { row: requestRow(), limits: { openMax: 20 }, entries, takeBack: () => undefined };
+  });
+  return decided;
+}
+
 /** Whether what a process decides on a meter that another has entered meanwhile is decided again. */
 async function spentTwice(open: Scene['open']): Promise<string> {
   const [one, two] = [await open(), await open()];
-  const entries = [{ ...place, isCertain: true, value: '1' }];
-  const spend = async (store: Store) => {
-    let decided = 0;
-    const work = () => {
-      decided += 1;
-      return { row: requestRow(), limits: { openMax: 20 }, entries, takeBack: () => undefined };
-    };
-    await store.meters.spend([place], work);
-    return decided;
-  };
   // Now and then a process looks by itself in between, and is right at once.
   for (let round = 0; round < 10; round += 1)
     for (const store of [one, two]) if ((await spend(store)) > 1) return 'decided again';
   return 'decided once';
 }
 
-/** A switch is thrown in a transaction for whose end the batch waits. */
-async function switchedWhileWaiting({ open, sql, basis, database }: Scene): Promise<string> {
-  const store = await open();
-  await sql('DELETE FROM document_kinds');
-  const throwing = sql(`BEGIN; SELECT FROM chain_end FOR UPDATE; ${switched}; SELECT pg_sleep(1); COMMIT`);
-  const waits = (event: string) =>
-    expect
-      .poll(
-        () => server.query(`SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND ${event}`),
-        { interval: 5, timeout: 10_000 },
-      )
-      .not.toEqual([]);
-  await waits(`wait_event = 'PgSleep'`);
-  const telling = told(store, requestRow(), basis);
-  await waits(`wait_event_type = 'Lock' AND query LIKE '%writ_append%'`);
-  const answer = await telling;
-  await throwing;
+/** What `tell` is told while a transaction with these statements has not ended. */
+async function whileUnderWay(
+  { sql, database }: Scene,
+  statements: string,
+  tell: () => Promise<string>,
+): Promise<string> {
+  const ended = sql(`BEGIN; ${statements}; SELECT pg_sleep(0.4); COMMIT`);
+  await expect
+    .poll(
+      () =>
+        server.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event = 'PgSleep'`,
+        ),
+      { interval: 5, timeout: 10_000 },
+    )
+    .not.toEqual([]);
+  const answer = await tell();
+  await ended;
   return answer;
+}
+
+/** A switch is thrown in a transaction for whose end the batch waits. */
+async function switchedWhileWaiting(scene: Scene): Promise<string> {
+  const store = await scene.open();
+  await scene.sql('DELETE FROM document_kinds');
+  return await whileUnderWay(scene, `SELECT writ_alone(); ${switched}`, () =>
+    told(store, requestRow(), scene.basis),
+  );
 }
 
 /** Somebody cancels the wait of a commit for a standby, and whoever sends has asked to be spared warnings. */

@@ -5,11 +5,11 @@
 import { sign, verify } from 'node:crypto';
 import { signingKeysOf } from '../agents/signing-key.ts';
 import { canonicalJson } from '../store/contract/canonical-json.ts';
-import type { Link } from '../store/contract/chain.ts';
+import { type ChainPlace, laneTuples, readLanes } from '../store/contract/lanes.ts';
 import type { CheckpointPurpose, SignedCheckpoint } from '../store/contract/store.ts';
 
 export interface CheckpointSigner {
-  sign(link: Link, purpose: CheckpointPurpose, atMs: number): SignedCheckpoint;
+  sign(place: ChainPlace, purpose: CheckpointPurpose, atMs: number): SignedCheckpoint;
   isGenuine(checkpoint: SignedCheckpoint): boolean;
   /** 32 bytes in base64url. */
   readonly publicKey: string;
@@ -20,8 +20,8 @@ const signaturePurpose = 'audit checkpoints';
 export function createCheckpointSigner(masterKey: Uint8Array): CheckpointSigner {
   const { privateKey, publicKey, publicText } = signingKeysOf(masterKey, signaturePurpose);
   return {
-    sign({ sequence, hash }, purpose, atMs) {
-      const unsigned = { sequence, hash, purpose, atMs };
+    sign(place, purpose, atMs) {
+      const unsigned = { ...place, purpose, atMs };
       const signature = sign(null, signedBytes(unsigned), privateKey).toString('base64url');
       return { ...unsigned, signature };
     },
@@ -33,8 +33,7 @@ export function createCheckpointSigner(masterKey: Uint8Array): CheckpointSigner 
 
 /** The form in which a checkpoint is kept outside the store: one line of JSON. */
 export function checkpointText(checkpoint: SignedCheckpoint, { publicKey }: CheckpointSigner): string {
-  const { sequence, hash, purpose, atMs, signature } = checkpoint;
-  return `${canonicalJson({ sequence, hash, purpose, at_ms: atMs, signature, public_key: publicKey })}\n`;
+  return `${canonicalJson({ ...columnsOf(checkpoint), signature: checkpoint.signature, public_key: publicKey })}\n`;
 }
 
 /** The checkpoint in such a line, or null where it is none. Says nothing of whether it is genuine. */
@@ -46,16 +45,19 @@ export function readCheckpoint(text: string): SignedCheckpoint | null {
     return null;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { sequence, hash, purpose, at_ms: atMs, signature } = value as Readonly<Record<string, unknown>>;
+  const columns = value as Readonly<Record<string, unknown>>;
+  const { sequence, hash, purpose, at_ms: atMs, signature, lanes } = columns;
+  const read = lanes === undefined ? [] : readLanes(lanes);
   const isCheckpoint =
     Number.isSafeInteger(sequence) && Number.isSafeInteger(atMs) && isText(hash) && isText(signature);
-  if (!isCheckpoint || (purpose !== 'end' && purpose !== 'pruned')) return null;
+  if (!isCheckpoint || read === null || (purpose !== 'end' && purpose !== 'pruned')) return null;
   return {
     sequence: Number(sequence),
     hash: String(hash),
     purpose,
     atMs: Number(atMs),
     signature: String(signature),
+    ...(lanes === undefined ? {} : { lanes: read }),
   };
 }
 
@@ -63,6 +65,12 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value.isWellFormed();
 }
 
-function signedBytes({ sequence, hash, purpose, atMs }: Omit<SignedCheckpoint, 'signature'>): Buffer {
-  return Buffer.from(canonicalJson({ type: 'writ checkpoint', sequence, hash, purpose, at_ms: atMs }));
+function signedBytes(checkpoint: Omit<SignedCheckpoint, 'signature'>): Buffer {
+  return Buffer.from(canonicalJson({ type: 'writ checkpoint', ...columnsOf(checkpoint) }));
+}
+
+/** Of a chain of one lane nothing is said of lanes. */
+function columnsOf({ sequence, hash, purpose, atMs, lanes }: Omit<SignedCheckpoint, 'signature'>) {
+  const columns = { sequence, hash, purpose, at_ms: atMs };
+  return lanes === undefined ? columns : { ...columns, lanes: laneTuples(lanes) };
 }

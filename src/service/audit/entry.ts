@@ -17,5 +17,7 @@ export function nameOf(entry: ChainEntry): string {
       return `${entry.what} ${entry.subject}`.trim();
     case 'event':
       return `${entry.what} ${entry.request_id}`;
+    case 'knot':
+      return 'knot';
   }
 }

@@ -1,8 +1,9 @@
 // Records into lines for other programs: JSON Lines, of which each line can be checked by itself against the one
-// before, or CSV for tables. INVARIANT: memory is bounded by one stretch of the chain.
+// before in its lane, or CSV for tables. INVARIANT: memory is bounded by one stretch of the chain.
 
 import { canonicalJson } from '../store/contract/canonical-json.ts';
 import { type ChainEntry, type ChainRecord, chainStart } from '../store/contract/chain.ts';
+import { createLaneEnds, laneOf } from '../store/contract/lanes.ts';
 import type { Store } from '../store/contract/store.ts';
 import { timeOf } from './entry.ts';
 
@@ -36,17 +37,19 @@ export async function* exportRecords(store: Store, options: ExportOptions): Asyn
 }
 
 async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRecord> {
-  let end = chainStart;
-  for (;;) {
-    const { pruning, records: stretch, lastSequence } = await store.chain.stretch(end.sequence, atOnce);
-    if (pruning !== null && pruning.sequence > end.sequence) end = pruning;
+  // What cannot be tied now can be read all the same.
+  await store.chain.tie().catch(() => undefined);
+  let ends = createLaneEnds(chainStart);
+  for (let after = 0; ; ) {
+    const { pruning, records: stretch, lastSequence } = await store.chain.stretch(after, atOnce);
+    if (pruning !== null && pruning.sequence > ends.place().sequence) ends = createLaneEnds(pruning);
     for (const record of stretch) {
-      yield { ...record, previousHash: end.hash };
-      end = { sequence: record.entry.sequence, hash: record.hash };
+      yield { ...record, previousHash: ends.of(laneOf(record.entry)).hash };
+      ends.take(record);
     }
-    if (end.sequence >= lastSequence) return;
     // A chain with a gap is exported, too: what is left of it matters all the more.
-    if (stretch.length === 0) end = { ...end, sequence: end.sequence + atOnce };
+    after = stretch.length > 0 ? ends.place().sequence : Math.max(after + atOnce, ends.place().sequence);
+    if (after >= lastSequence) return;
   }
 }
 
@@ -90,6 +93,8 @@ function csvCells(entry: ChainEntry): readonly (string | number | null | undefin
       return [null, entry.subject, entry.what, null, entry.who];
     case 'event':
       return [entry.request_id, null, entry.what, entry.status, entry.who];
+    case 'knot':
+      return [null, null, null, null, null];
   }
 }
 

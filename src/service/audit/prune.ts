@@ -2,7 +2,8 @@
 // INVARIANT: only records that were just found whole are deleted, so a checkpoint never hides that one was changed;
 // what may still be asked about (an open request, a grant, an idempotency key in use) stays, and all after it.
 
-import type { ChainRecord, Link } from '../store/contract/chain.ts';
+import type { ChainRecord } from '../store/contract/chain.ts';
+import { type ChainPlace, createLaneEnds } from '../store/contract/lanes.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
 import { timeOf } from './entry.ts';
@@ -30,7 +31,7 @@ const recordsPerDeletion = 2_000;
 export async function pruneRecords(store: Store, options: PruneOptions): Promise<Pruned> {
   const signer = createCheckpointSigner(store.masterKey);
   let deletedCount = 0;
-  let due: { readonly last: Link; readonly count: number } | null = null;
+  let due: { readonly last: ChainPlace; readonly count: number } | null = null;
   let kept: Pruned['kept'] = null;
 
   async function deleteDue(): Promise<void> {
@@ -43,15 +44,11 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
   }
 
   const verification = await verifyChain(store, {
-    async onStretch(records) {
+    async onStretch(records, { before }) {
       const going = takeWhileGone(records, options);
-      const last = going.at(-1);
-      if (last !== undefined) {
-        due = {
-          last: { sequence: last.entry.sequence, hash: last.hash },
-          count: (due?.count ?? 0) + going.length,
-        };
-      }
+      const ends = createLaneEnds(before);
+      for (const record of going) ends.take(record);
+      if (going.length > 0) due = { last: ends.place(), count: (due?.count ?? 0) + going.length };
       const stays = records[going.length];
       if (stays !== undefined) {
         kept = {

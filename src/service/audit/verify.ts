@@ -1,4 +1,5 @@
-// The chain of records into whether it is as it was written, or the first place where it is not. INVARIANT: memory is
+// The chain of records into whether it is as it was written, or the first place where it is not: each lane by its hashes, the
+// lanes against each other by knots. INVARIANT: memory is
 // bounded by one stretch of the chain, and a chain that is found whole matches every checkpoint that it can be compared
 // with.
 
@@ -12,6 +13,15 @@ import {
   type Link,
   linkHash,
 } from '../store/contract/chain.ts';
+import {
+  type ChainPlace,
+  createLaneEnds,
+  followedBy,
+  type LaneEnds,
+  laneOf,
+  laneTuples,
+  readLanes,
+} from '../store/contract/lanes.ts';
 import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/store.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './entry.ts';
@@ -47,7 +57,7 @@ export interface WholeChain {
   readonly kind: 'whole';
   /** The number of the first record that is still stored. */
   readonly firstSequence: number;
-  readonly end: Link;
+  readonly end: ChainPlace;
   /** How many checkpoints the chain was compared with. */
   readonly checkpointCount: number;
 }
@@ -57,15 +67,20 @@ export type Verification = WholeChain | { readonly kind: 'broken'; readonly brea
 export interface VerifyOptions {
   /** Checkpoints that were kept elsewhere; those in the store are compared in any case. */
   readonly checkpoints?: readonly SignedCheckpoint[];
-  /** Goes on after this record, which an earlier walk found whole. */
-  readonly after?: Link;
+  /** Goes on after this place, up to which an earlier walk found all whole. */
+  readonly after?: ChainPlace;
   readonly recordsAtOnce?: number;
   /** Takes each stretch that was found whole; `stop` ends the walk there. */
-  readonly onStretch?: (records: readonly ChainRecord[], lastSequence: number) => Promise<'go on' | 'stop'>;
+  readonly onStretch?: (records: readonly ChainRecord[], at: StretchPlace) => Promise<'go on' | 'stop'>;
+}
+
+export interface StretchPlace {
+  readonly before: ChainPlace;
+  readonly lastSequence: number;
 }
 
 /** Few enough that the largest records fit into memory, enough that asking for them costs little. */
-const recordsAtOnce = 100;
+const recordsAtOnceDefault = 100;
 
 /** Walks the chain from its first record to its last. Rejects with a StoreError. */
 export async function verifyChain(store: Store, options: VerifyOptions = {}): Promise<Verification> {
@@ -76,25 +91,28 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   const witnesses: Witnesses = Map.groupBy(checkpoints, ({ sequence }) => sequence);
   const gone = options.after === undefined ? null : await checkAfter(store, options.after);
   if (gone !== null) return broken(gone);
-  let end = options.after ?? chainStart;
+  const { recordsAtOnce: atOnce = recordsAtOnceDefault, onStretch } = options;
+  let ends = createLaneEnds(options.after ?? chainStart);
   let first: Link | null = null;
-  for (;;) {
-    const stretch = await store.chain.stretch(end.sequence, options.recordsAtOnce ?? recordsAtOnce);
-    const { pruning } = stretch;
+  for (let after = ends.place().sequence; ; ) {
+    const stretch = await store.chain.stretch(after, atOnce);
+    const { pruning, records, lastSequence } = stretch;
     const beginBreak = checkBegin(stretch, signer);
     if (beginBreak !== null) return broken(beginBreak);
     // Also when records are deleted while others are being read.
-    if (pruning !== null && pruning.sequence > end.sequence) end = pruning;
-    first ??= end;
-    const checked = checkStretch(end, stretch, witnesses);
-    if (checked.kind === 'broken') return broken(await explain(store, checked.break, checked.before));
-    end = checked.end;
-    const isStopped = (await options.onStretch?.(stretch.records, stretch.lastSequence)) === 'stop';
-    if (isStopped || end.sequence >= stretch.lastSequence) {
-      const truncated = isStopped ? null : findTruncated(end, checkpoints);
-      if (truncated !== null) return broken(truncated);
-      return { kind: 'whole', firstSequence: first.sequence + 1, end, checkpointCount: checkpoints.length };
-    }
+    if (pruning !== null && pruning.sequence > ends.place().sequence) ends = createLaneEnds(pruning);
+    first ??= ends.place();
+    const before = ends.place();
+    const found = checkStretch(ends, stretch, witnesses);
+    if (found !== null) return broken(await explain(store, found, ends));
+    const end = ends.place();
+    // Of several lanes numbers may be missing: nobody has recorded anything under them.
+    after = records.length > 0 ? end.sequence : Math.max(after + atOnce, end.sequence);
+    const isStopped = (await onStretch?.(records, { before, lastSequence })) === 'stop';
+    if (!isStopped && after < lastSequence) continue;
+    const truncated = isStopped ? null : findTruncated(end, { lastSequence, checkpoints });
+    if (truncated !== null) return broken(truncated);
+    return { kind: 'whole', firstSequence: first.sequence + 1, end, checkpointCount: checkpoints.length };
   }
 }
 
@@ -135,40 +153,62 @@ function checkBegin({ pruning, firstSequence }: ChainStretch, signer: Checkpoint
 /** Genuine checkpoints by number. */
 type Witnesses = ReadonlyMap<number, readonly SignedCheckpoint[]>;
 
-type CheckedStretch =
-  | { readonly kind: 'whole'; readonly end: Link }
-  /** `before`: the last record that was found whole. */
-  | { readonly kind: 'broken'; readonly break: ChainBreak; readonly before: Link };
-
-function checkStretch(
-  begin: Link,
-  { records, lastSequence }: ChainStretch,
-  witnesses: Witnesses,
-): CheckedStretch {
-  let end = begin;
-  const contradicted = findContradicted(end, witnesses);
-  if (contradicted !== null) return { kind: 'broken', break: contradicted, before: end };
+/** What is wrong with the first record that is not as it was written; the ends are those of the records before. */
+function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witnesses): ChainBreak | null {
+  const contradicted = findContradicted(ends.place(), witnesses);
+  if (contradicted !== null) return contradicted;
   for (const record of records) {
-    const next = { sequence: end.sequence + 1, hash: linkHash(end.hash, record.entry) };
+    const hash = linkHash(ends.of(laneOf(record.entry)).hash, record.entry);
     const found =
-      checkNumber(record, next.sequence) ?? checkHash(record, next.hash, records) ?? checkState(record);
-    if (found !== null) return { kind: 'broken', break: found, before: end };
-    end = next;
-    const contradiction = findContradicted(end, witnesses);
-    if (contradiction !== null) return { kind: 'broken', break: contradiction, before: end };
+      checkPlace(record, ends) ??
+      checkHash(record, hash, records) ??
+      checkState(record) ??
+      checkKnot(record, ends);
+    if (found !== null) return found;
+    ends.take(record);
+    const contradiction = findContradicted(ends.place(), witnesses);
+    if (contradiction !== null) return contradiction;
   }
-  const isGap = records.length === 0 && lastSequence > end.sequence;
-  return isGap ? { kind: 'broken', break: missing(end.sequence + 1), before: end } : { kind: 'whole', end };
+  return null;
 }
 
-function checkNumber({ entry }: ChainRecord, expected: number): ChainBreak | null {
-  if (entry.sequence === expected) return null;
-  return entry.sequence > expected ? missing(expected) : inserted(entry);
+/** Whether it comes after all others, and follows the last one of its lane. */
+function checkPlace({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
+  if (entry.sequence <= ends.place().sequence) return inserted(entry);
+  const end = ends.of(laneOf(entry));
+  const follows = followedBy(entry);
+  if (follows === end.sequence) return null;
+  if (follows > end.sequence) return missing(ends.areSeveral() ? follows : end.sequence + 1);
+  return { sequence: end.sequence, name: null, difference: 'inserted', message: notWrittenHere };
+}
+
+/** What a knot says is as good as its hash. */
+function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
+  if (entry.kind !== 'knot') return null;
+  const tied = readLanes(JSON.parse(String(entry.ends_json))) ?? [];
+  const all = ends.place().lanes ?? [];
+  for (const { lane, sequence, hash } of tied) {
+    const end = ends.of(lane);
+    if (sequence > end.sequence) return missing(sequence);
+    if (sequence === end.sequence && hash !== end.hash) return rewritten(entry, sequence);
+  }
+  const known = new Map(tied.map(({ lane, sequence }) => [lane, sequence]));
+  const more = all.find(({ lane, sequence }) => lane > 0 && sequence > (known.get(lane) ?? 0));
+  if (more === undefined) return null;
+  const message = `it was not written here: the knot at record ${entry.sequence} names another end of its lane`;
+  return { sequence: more.sequence, name: null, difference: 'inserted', message };
+}
+
+function rewritten({ sequence: knot }: ChainEntry, sequence: number): ChainBreak {
+  const message = `its lane was written anew: the knot at record ${knot} has another hash here`;
+  return { sequence, name: null, difference: 'rewritten', message };
 }
 
 function missing(sequence: number): ChainBreak {
   return { sequence, name: null, difference: 'missing', message: 'the record is not there' };
 }
+
+const notWrittenHere = 'it was not written here: the next record of its lane follows another one';
 
 function inserted(entry: ChainEntry): ChainBreak {
   const message = 'it was not written here: another record has this number';
@@ -200,15 +240,31 @@ function checkState({ entry, later }: ChainRecord): ChainBreak | null {
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'state', message };
 }
 
-function findContradicted(end: Link, witnesses: Witnesses): ChainBreak | null {
-  const other = witnesses.get(end.sequence)?.find(({ hash }) => hash !== end.hash);
+function findContradicted(end: ChainPlace, witnesses: Witnesses): ChainBreak | null {
+  const other = witnesses.get(end.sequence)?.find((witness) => !isSamePlace(witness, end));
   if (other === undefined) return null;
   const message = `the chain was written anew: a checkpoint of ${timeText(other)} has another hash here`;
   return { sequence: end.sequence, name: null, difference: 'rewritten', message };
 }
 
+/** One from before there were lanes says nothing of them. */
+function isSamePlace(witness: ChainPlace, end: ChainPlace): boolean {
+  return (
+    witness.hash === end.hash &&
+    (witness.lanes === undefined || isDeepStrictEqual(laneTuples(witness.lanes), laneTuples(end.lanes ?? [])))
+  );
+}
+
 /** Whether the record with which an earlier walk ended is still there, as it was. */
-async function checkAfter(store: Store, { sequence, hash }: Link): Promise<ChainBreak | null> {
+async function checkAfter(store: Store, { lanes, ...place }: ChainPlace): Promise<ChainBreak | null> {
+  for (const end of lanes ?? [place]) {
+    const gone = await checkWalked(store, end);
+    if (gone !== null) return gone;
+  }
+  return null;
+}
+
+async function checkWalked(store: Store, { sequence, hash }: Link): Promise<ChainBreak | null> {
   if (sequence === 0) return null;
   const { pruning, records, lastSequence } = await store.chain.stretch(sequence - 1, 1);
   if (pruning !== null && pruning.sequence >= sequence) return null;
@@ -221,22 +277,35 @@ async function checkAfter(store: Store, { sequence, hash }: Link): Promise<Chain
   return { sequence, name: null, difference: 'rewritten', message };
 }
 
-function findTruncated(end: Link, checkpoints: readonly SignedCheckpoint[]): ChainBreak | null {
+interface KnownEnds {
+  readonly lastSequence: number;
+  readonly checkpoints: readonly SignedCheckpoint[];
+}
+
+function findTruncated(end: Link, { lastSequence, checkpoints }: KnownEnds): ChainBreak | null {
+  if (lastSequence > end.sequence) return missing(lastSequence);
   const later = checkpoints.find(({ sequence }) => sequence > end.sequence);
   if (later === undefined) return null;
   const message = `the last records are gone: a checkpoint of ${timeText(later)} has record ${later.sequence}`;
   return { sequence: end.sequence + 1, name: null, difference: 'truncated', message };
 }
 
-/** The record after a wrong one tells on whose hash it was built, and so whether content or hash was changed. */
-async function explain(store: Store, chainBreak: ChainBreak, before: Link): Promise<ChainBreak> {
+/** So far after a record the next one of its lane is looked for. */
+const nextWithin = 1_000;
+
+/** The next record of its lane tells on whose hash it was built, and so whether content or hash was changed. */
+async function explain(store: Store, chainBreak: ChainBreak, ends: LaneEnds): Promise<ChainBreak> {
   if (chainBreak.difference !== 'record') return chainBreak;
-  const [wrong, next] = (await store.chain.stretch(before.sequence, 2)).records;
-  if (wrong === undefined || next === undefined) return chainBreak;
+  const { records } = await store.chain.stretch(chainBreak.sequence - 1, nextWithin);
+  const [wrong] = records;
+  if (wrong === undefined) return chainBreak;
+  const lane = laneOf(wrong.entry);
+  const next = records.find((record) => record !== wrong && laneOf(record.entry) === lane);
+  if (next === undefined) return chainBreak;
   if (linkHash(wrong.hash, next.entry) === next.hash) {
     return { ...chainBreak, difference: 'content', message: 'its content is not what was written' };
   }
-  if (linkHash(linkHash(before.hash, wrong.entry), next.entry) === next.hash) {
+  if (linkHash(linkHash(ends.of(lane).hash, wrong.entry), next.entry) === next.hash) {
     return { ...chainBreak, difference: 'hash', message: 'its hash was changed, its content was not' };
   }
   return chainBreak;

@@ -32,7 +32,7 @@ export interface ListedRequest {
   readonly recorded?: JsonObject;
 }
 
-const kinds: readonly RecordKind[] = ['request', 'refusal', 'change', 'event'];
+const kinds: readonly RecordKind[] = ['request', 'refusal', 'change', 'event', 'knot'];
 
 /** Null where it is no line of an export. */
 export function exportLineOf(value: JsonObject): ExportLine | null {

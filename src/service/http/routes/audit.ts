@@ -5,8 +5,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import * as chainExport from '../../audit/export.ts';
 import { type ChainBreak, verifyChain } from '../../audit/verify.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import type { Link } from '../../store/contract/chain.ts';
 import type { ChangeRow } from '../../store/contract/changes.ts';
+import { type ChainPlace, type LaneEnd, laneTuples, readLanes } from '../../store/contract/lanes.ts';
 import { nameOfDifference } from '../../store/contract/state.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Downloads } from '../calls/downloads.ts';
@@ -155,7 +155,7 @@ const verifyRecords = route<AuditDeps, { cursor?: string }>({
       'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. At the end, what is stored beside the records is held against the seal of the service; what differs there is a `break` whose `difference` is `stored`. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
     body: {
       description: 'Nothing to begin; the cursor of the call before to go on.',
-      schema: objectSchema({}, { cursor: text(200) }),
+      schema: objectSchema({}, { cursor: text(16_384) }),
       examples: { first: {} },
     },
     replies: { 200: { description: 'How far it went', schema: walkSchema, example: walkExample } },
@@ -219,14 +219,14 @@ async function* inTurns(lines: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-async function walk(store: Store, steadyMs: () => number, after: Link | null) {
+async function walk(store: Store, steadyMs: () => number, after: ChainPlace | null) {
   const endMs = steadyMs() + walkMs;
   let count = 0;
   let last = after?.sequence ?? 0;
   const verification = await verifyChain(store, {
     ...(after === null ? {} : { after }),
     recordsAtOnce,
-    onStretch: async (records, lastSequence) => {
+    onStretch: async (records, { lastSequence }) => {
       count += records.length;
       last = lastSequence;
       await pause();
@@ -263,17 +263,35 @@ function shownBreak({ sequence, name, difference, message }: ChainBreak) {
   return { sequence, name, difference, message };
 }
 
-function cursorOf({ sequence, hash }: Link): string {
-  return Buffer.from(`${sequence}:${hash}`).toString('base64url');
+function cursorOf({ sequence, hash, lanes }: ChainPlace): string {
+  const place = lanes === undefined ? [sequence, hash] : [sequence, hash, laneTuples(lanes)];
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-function readCursor(cursor: string | undefined): Link | null {
+function readCursor(cursor: string | undefined): ChainPlace | null {
   if (cursor === undefined) return null;
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (sequence === undefined || hash === undefined) {
-    const errors = [{ pointer: '/cursor', detail: 'is not one that a call has given' }];
-    throw new ProblemError('invalid_body', '`cursor` is not one that a call has given', { errors });
+  const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (place !== null) return place;
+  const errors = [{ pointer: '/cursor', detail: 'is not one that a call has given' }];
+  throw new ProblemError('invalid_body', '`cursor` is not one that a call has given', { errors });
+}
+
+function placeIn(text: string): ChainPlace | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
   }
-  return { sequence: Number(sequence), hash };
+  if (!Array.isArray(value)) return null;
+  const [sequence, hash, tuples] = value as readonly unknown[];
+  // The record itself has the form of a lane's end, too.
+  const [end] = readLanes([[0, sequence, hash]]) ?? [];
+  const lanes = tuples === undefined ? undefined : readLanes(tuples);
+  if (end === undefined || lanes === null || !isWalkable([end, ...(lanes ?? [])])) return null;
+  return { sequence: end.sequence, hash: end.hash, ...(lanes === undefined ? {} : { lanes }) };
+}
+
+function isWalkable(ends: readonly LaneEnd[]): boolean {
+  return ends.every(({ lane, sequence, hash }) => lane >= 0 && sequence >= 0 && /^[0-9a-f]{64}$/.test(hash));
 }

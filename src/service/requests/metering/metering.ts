@@ -27,7 +27,7 @@ export interface Metering {
   /** A grant that is not used counts no more; `entered` is where it may have entered. */
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
   /** Takes in what other processes have entered by now; yields up to where, null where there are none. */
-  catchUp(): Promise<number | null>;
+  catchUp(): Promise<string | null>;
   /** Resolves when nothing is being filled in. */
   settled(): Promise<void>;
   /** Fills in what is missing and could be filled by now, and forgets what no reading counts any more. */
@@ -125,7 +125,7 @@ class LiveMetering implements Metering {
     this.#totals.withdraw(requestId, grantedAtMs, entered);
   }
 
-  async catchUp(): Promise<number | null> {
+  async catchUp(): Promise<string | null> {
     await this.#options.meters.catchUp();
     return this.#options.meters.position();
   }

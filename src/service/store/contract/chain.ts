@@ -1,12 +1,13 @@
-// What makes records a chain: they are numbered without gaps, and each carries a hash over the one before it and over
-// itself. INVARIANT: a person who changes, removes, adds or moves a record must change every hash after it; the last one
-// stands for them all.
+// What makes records a chain: they are numbered, and each carries a hash over the one before it in its lane and over
+// itself. One process alone writes one lane, without gaps; of several, each has its own, and knots tie them together.
+// INVARIANT: a person who changes, removes, adds or moves a record must change every hash after it in its lane; the last
+// ones stand for them all.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
-/** Every record is of one of these kinds; they share one chain. */
-export type RecordKind = 'request' | 'refusal' | 'change' | 'event';
+/** Every record is of one of these kinds; they share one chain. A `knot` names the end of each lane but its own. */
+export type RecordKind = 'request' | 'refusal' | 'change' | 'event' | 'knot';
 
 /** A place in the chain: the number of a record and its hash, 64 hexadecimal digits. */
 export interface Link {
@@ -21,6 +22,7 @@ export const chainStart: Link = { sequence: 0, hash: '0'.repeat(64) };
 export interface ChainEntry {
   readonly kind: RecordKind;
   readonly sequence: number;
+  /** Among them `lane`, absent in lane 0; `follows`, the record before in the lane, absent in lane 0 where it is the one before. */
   readonly [name: string]: string | number | null;
 }
 

@@ -43,7 +43,7 @@ export interface Spending {
 export interface MetersRead {
   readonly places: readonly MeterPlace[];
   /** Where the store was when they were read. */
-  readonly position: number | null;
+  readonly position: string | null;
 }
 
 export interface MeterStore {
@@ -62,8 +62,8 @@ export interface MeterStore {
   onMoved(listener: (entries: readonly MovedMeterEntry[]) => void): void;
   /** Resolves when the listener has heard of all that had been changed by the call. */
   catchUp(): Promise<void>;
-  /** Up to where changes have been heard of; null where no other process enters meters. */
-  position(): number | null;
+  /** Up to where changes have been heard of, as the store writes it; null where no other process enters meters. */
+  position(): string | null;
   /**
    * From now on every request enters these meters and no others; what was kept of others is forgotten. Yields, in the
    * order of `definitions`, since when it has been so; null where requests may lack that were pending then. Rejects

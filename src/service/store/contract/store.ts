@@ -4,10 +4,11 @@
 
 import type { ActivityStore } from './agent-activity.ts';
 import type { AskedPerson } from './asked-owner.ts';
-import type { ChainRecord, Link } from './chain.ts';
+import type { ChainRecord } from './chain.ts';
 import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
+import type { ChainPlace } from './lanes.ts';
 import type { RecordsPlace } from './log.ts';
 import type { MeterEntryRow, MeterStore, MetersRead } from './metering.ts';
 import type {
@@ -325,7 +326,10 @@ export interface NonceStore {
 
 /** The records as one chain: requests and what became of them, refusals, changes of management, numbered from 1. */
 export interface ChainStore {
-  /** The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins. */
+  /**
+   * The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins; of several lanes those
+   * up to `lastSequence`, before which no record is missing that is still being written.
+   */
   stretch(afterSequence: number, countMax: number): Promise<ChainStretch>;
   /** Changes of management, the latest first. */
   changes(page: ChangePage): Promise<readonly ChangeRow[]>;
@@ -334,6 +338,8 @@ export interface ChainStore {
   /** When the last record of each kind was made, whichever is the latest; null where there are none. */
   latestAtMs(): Promise<number | null>;
   addCheckpoint(checkpoint: SignedCheckpoint): Promise<void>;
+  /** Stores a knot where a lane has moved since the last one; does nothing where there is one lane. */
+  tie(): Promise<void>;
   /**
    * Deletes all records up to a checkpoint whose purpose is `pruned`, which becomes the place where the chain begins,
    * and records the change. `not-there`: the chain has no such record there, nothing was changed.
@@ -356,7 +362,7 @@ export interface ChainStretch {
 export type CheckpointPurpose = 'end' | 'pruned';
 
 /** A place in the chain to which someone who holds the master key has put a signature. */
-export interface SignedCheckpoint extends Link {
+export interface SignedCheckpoint extends ChainPlace {
   readonly atMs: number;
   readonly purpose: CheckpointPurpose;
   /** Base64url. */

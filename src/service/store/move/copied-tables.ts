@@ -27,7 +27,7 @@ const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'nonces', added: { owner: "'copied'" } },
   { name: 'plants' },
   { name: 'meters' },
-  { name: 'meter_entries', added: { version: '0' }, isLarge: true },
+  { name: 'meter_entries', added: { written: "'0'::xid8" }, isLarge: true },
   { name: 'statistics', added: { slot } },
   { name: 'rule_hits' },
   { name: 'shadow_changes' },

@@ -39,7 +39,7 @@ const recordTables = {
   refusal: 'refusals',
   change: 'changes',
   event: 'request_events',
-} as const satisfies Record<RecordKind, string>;
+} as const satisfies Record<Exclude<RecordKind, 'knot'>, string>;
 const tableNames = Object.values(recordTables);
 
 /** One copy at a time. */
@@ -92,7 +92,7 @@ export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
           throw new StoreError('tampered', 'something was written to the database while it was copied to');
         for (const table of tableNames) await query(`DELETE FROM ${table} WHERE sequence <= $1`, [prunedTo]);
         await work();
-        await query('UPDATE chain_end SET sequence = $1, hash = $2', [end.sequence, end.hash]);
+        await query('SELECT writ_end($1, $2)', [end.sequence, end.hash]);
       }),
     close: async () => void (await client.end().catch(() => {})),
   };
@@ -174,7 +174,7 @@ async function insert(
 }
 
 async function append(query: Query, types: ColumnTypes, records: readonly ChainRecord[]): Promise<void> {
-  for (const kind of Object.keys(recordTables) as RecordKind[]) {
+  for (const kind of Object.keys(recordTables) as (keyof typeof recordTables)[]) {
     const own = records.filter(({ entry }) => entry.kind === kind);
     const columns = Object.keys(own[0]?.entry ?? {}).filter((name) => name !== 'kind');
     await insert(query, types, recordTables[kind], {

@@ -24,20 +24,17 @@ export type AppendWord = AppendResult | 'duplicate-id' | 'policies-changed' | 'm
 
 export interface Appended {
   readonly results: readonly AppendWord[] | null;
-  /** Of the record before the batch. */
-  readonly first_sequence: number;
-  readonly last_sequence: number;
   readonly server_ms: number;
 }
 
 /** A request as it is sent. */
 export interface PreparedRequest extends NewRequest {
   readonly columns: RequestColumns;
-  readonly before: string;
-  readonly after: string;
+  /** Its canonical JSON, in parts: before what it follows, before its lane, before its number, and after that. */
+  readonly parts: readonly [head: string, before: string, between: string, after: string];
 }
 
-const argumentCount = 42;
+const argumentCount = 43;
 
 export const appendStatement: Query = {
   name: 'append',
@@ -49,19 +46,24 @@ export function prepareRequest(request: NewRequest): PreparedRequest {
   const columns = requestColumns(request.row);
   const { record_json: record, ...others } = columns;
   if (!record.isWellFormed()) throw new RangeError('a record is well-formed text');
-  const text = canonicalJson({ ...others, kind: 'request', sequence: 0 });
+  const text = canonicalJson({ ...others, follows: 0, kind: 'request', lane: 0, sequence: 0 });
   if (Object.values(columns).some((value) => typeof value === 'string' && value.includes('\0')))
     throw new RangeError('PostgreSQL has no text with a zero byte');
   // A quotation mark within a value has a backslash before it.
-  const name = '"sequence":';
-  const at = text.indexOf(name) + name.length;
-  return { ...request, columns, before: text.slice(0, at), after: text.slice(at + 1) };
+  const [follows, lane, sequence] = ['"follows":', '"lane":', '"sequence":'].map((name) =>
+    text.indexOf(name),
+  );
+  const head = text.slice(0, follows);
+  const before = text.slice(text.indexOf(',', follows) + 1, lane);
+  const between = text.slice(text.indexOf(',', lane) + 1, text.indexOf(':', sequence) + 1);
+  const after = text.slice(text.indexOf(',', sequence));
+  return { ...request, columns, parts: [head, before, between, after] };
 }
 
 /** In the order of the parameters of `writ_append`. */
 export function appendValues(
   fence: Fence,
-  seen: number | null,
+  seen: string | null,
   nonces: readonly NonceUse[],
   requests: readonly PreparedRequest[],
 ): readonly unknown[] {
@@ -69,6 +71,7 @@ export function appendValues(
     textArray(requests.map(({ columns }) => columns[name]));
   const numbers = (name: KeysOf<RequestColumns, number>) =>
     plainArray(requests.map(({ columns }) => columns[name]));
+  const lane = fence.slot === null ? '' : `"lane":${laneOfSlot(fence.slot)},`;
   const bases = requests.map(({ limits }) => limits.basis ?? null);
   const documents = bases.flatMap((basis, at) =>
     (basis?.documents ?? []).map((document) => ({ ...document, at: at + 1 })),
@@ -85,7 +88,9 @@ export function appendValues(
     ...[numbers('created_ms'), numbers('decided_ms'), numbers('expires_ms')],
     ...[texts('idempotency_key'), texts('idempotency_digest'), numbers('idempotency_until_ms')],
     texts('record_json'),
-    ...[textArray(requests.map(({ before }) => before)), textArray(requests.map(({ after }) => after))],
+    textArray(requests.map(({ parts: [head] }) => head)),
+    textArray(requests.map(({ parts: [, before, between] }) => `${before}${lane}${between}`)),
+    textArray(requests.map(({ parts: [, , , after] }) => after)),
     plainArray(requests.map(({ limits }) => limits.openMax)),
     textArray(bases.map((basis) => basis?.agentId ?? null)),
     plainArray(bases.map((basis) => basis?.agentVersion ?? null)),
@@ -103,6 +108,11 @@ export function appendValues(
     ...[plainArray(places.map(({ at }) => at)), textArray(places.map(({ definition }) => definition))],
     textArray(places.map(({ key }) => key)),
   ];
+}
+
+/** Lane 0 is that of all others. */
+function laneOfSlot(slot: number): number {
+  return slot + 1;
 }
 
 /** The names of the columns that hold this, or null. */

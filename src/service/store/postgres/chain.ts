@@ -2,6 +2,7 @@
 // place where the chain begins are read in one look; records go only together with the storing of the checkpoint that stands
 // for them, and only where the chain still has the record that it names.
 
+import { canonicalJson } from '../contract/canonical-json.ts';
 import {
   type ChainEntry,
   type ChainRecord,
@@ -10,26 +11,35 @@ import {
   type RecordKind,
 } from '../contract/chain.ts';
 import type { ChangeRow } from '../contract/changes.ts';
+import { laneTuples, readLanes } from '../contract/lanes.ts';
 import type { ChainStore, ChainStretch, SignedCheckpoint } from '../contract/store.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { isUntied, tie } from './knots.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
 
-const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
+const tables = ['requests', 'refusals', 'changes', 'request_events', 'knots'] as const;
 
-const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature';
+const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature, lanes_json AS "lanesJson"';
 
 export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
+  let settled = 0;
   return {
-    stretch: (afterSequence, countMax) => snapshot((read) => readStretch(read, afterSequence, countMax)),
+    async stretch(afterSequence, countMax) {
+      if (afterSequence + countMax >= settled) settled = await settledSequence(rows);
+      const upTo = settled;
+      return await snapshot((read) => readStretch(read, { afterSequence, countMax, settled: upTo }));
+    },
     changes: ({ beforeSequence, countMax }) =>
       rows<ChangeRow>(
         `SELECT sequence, at_ms AS "atMs", who, what, subject, before_json AS "beforeJson", after_json AS "afterJson"
          FROM changes WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2`,
         [beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax],
       ),
-    checkpoints: () =>
-      rows<SignedCheckpoint>(`SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`),
+    checkpoints: async () => {
+      const found = `SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`;
+      return (await rows<StoredCheckpoint>(found)).map(checkpointOf);
+    },
     async latestAtMs() {
       const [latest] = await rows<{ readonly atMs: number | null }>(
         `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,
@@ -41,11 +51,23 @@ export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue
         async ({ insert }) =>
           void (await insert('checkpoints', columnsOf(checkpoint), 'ON CONFLICT DO NOTHING')),
       ),
+    tie: async () => void ((await isUntied(rows, 0)) && (await queue.write(tie))),
     prune: (checkpoint) => queue.write(prune(checkpoint)),
   };
 }
 
+interface StoredCheckpoint extends Omit<SignedCheckpoint, 'lanes'> {
+  readonly lanesJson: string | null;
+}
+
+function checkpointOf({ lanesJson, ...others }: StoredCheckpoint): SignedCheckpoint {
+  if (lanesJson === null) return others;
+  // Who has changed it has broken the signature.
+  return { ...others, lanes: readLanes(JSON.parse(lanesJson)) ?? [] };
+}
+
 const latestOfEach = tables
+  .filter((table) => table !== 'knots')
   .map((table) => {
     const column = table === 'requests' ? 'created_ms' : 'at_ms';
     return `(SELECT ${column} AS at_ms FROM ${table} ORDER BY sequence DESC LIMIT 1)`;
@@ -56,30 +78,52 @@ const endOfEach = tables
   .map((table) => `SELECT min(sequence) AS first, max(sequence) AS last FROM ${table}`)
   .join(' UNION ALL ');
 
-function columnsOf({ sequence, hash, atMs, purpose, signature }: SignedCheckpoint) {
-  return { sequence, hash, at_ms: atMs, purpose, signature };
+/**
+ * A number up to which nothing is missing that is still being written: processes commit beside each other, in another order than they
+ * take numbers. Whoever took one before this looked has ended once this has been alone for a moment.
+ */
+export async function settledSequence(rows: Rows): Promise<number> {
+  const [found] = await rows<{ readonly last: number | null }>(
+    `SELECT (SELECT max(last) FROM (${endOfEach}) AS ends) AS last, writ_alone()`,
+  );
+  return found?.last ?? 0;
 }
 
-async function readStretch(rows: Rows, afterSequence: number, countMax: number): Promise<ChainStretch> {
-  const [pruning] = await rows<SignedCheckpoint>(
+function columnsOf({ sequence, hash, atMs, purpose, signature, lanes }: SignedCheckpoint) {
+  const columns = { sequence, hash, at_ms: atMs, purpose, signature };
+  return lanes === undefined ? columns : { ...columns, lanes_json: canonicalJson(laneTuples(lanes)) };
+}
+
+interface Stretch {
+  readonly afterSequence: number;
+  readonly countMax: number;
+  readonly settled: number;
+}
+
+async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Stretch): Promise<ChainStretch> {
+  const [found] = await rows<StoredCheckpoint>(
     `SELECT ${checkpointColumns} FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1`,
   );
+  const pruning = found === undefined ? null : checkpointOf(found);
   const begin: Link = pruning ?? chainStart;
   const after = Math.max(afterSequence, begin.sequence);
+  const upTo = Math.min(after + countMax, settled);
   const records = [
-    ...(await readRequests(rows, after, after + countMax)),
-    ...(await readOthers(rows, 'refusal', after, after + countMax)),
-    ...(await readOthers(rows, 'change', after, after + countMax)),
-    ...(await readOthers(rows, 'event', after, after + countMax)),
+    ...(await readRequests(rows, after, upTo)),
+    ...(await readOthers(rows, 'refusal', after, upTo)),
+    ...(await readOthers(rows, 'change', after, upTo)),
+    ...(await readOthers(rows, 'event', after, upTo)),
+    ...(await readOthers(rows, 'knot', after, upTo)),
   ];
   const [ends] = await rows<{ readonly first: number | null; readonly last: number | null }>(
     `SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS ends`,
   );
   return {
-    pruning: pruning ?? null,
+    pruning,
     records: records.sort((a, b) => a.entry.sequence - b.entry.sequence),
     firstSequence: ends?.first ?? null,
-    lastSequence: ends?.last ?? begin.sequence,
+    // What has come since this store looked is for the stretch that asks for more.
+    lastSequence: Math.max(begin.sequence, upTo < settled ? (ends?.last ?? 0) : settled),
   };
 }
 
@@ -87,6 +131,9 @@ interface StoredRequest {
   readonly sequence: number;
   readonly hash: string;
   readonly slot: number | null;
+  readonly lane: number;
+  readonly follows: number | null;
+  readonly idempotency_turn: number | null;
   readonly now_status: string | null;
   readonly now_decided_ms: number | null;
   readonly now_expires_ms: number | null;
@@ -106,15 +153,31 @@ async function readRequests(rows: Rows, after: number, upTo: number): Promise<re
     [after, upTo],
   );
   return found.map((row) => {
-    const { hash, slot: _, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
+    const { hash, slot: _, idempotency_turn: __, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
     const { event_status, event_decided_ms, event_expires_ms, ...columns } = rest;
     const stored = { status: now_status, decidedAtMs: now_decided_ms, expiresAtMs: now_expires_ms };
     const byEvents = { status: event_status, decidedAtMs: event_decided_ms, expiresAtMs: event_expires_ms };
-    return { entry: { ...columns, kind: 'request' }, hash, later: { stored, byEvents } };
+    return { entry: entryOf('request', columns), hash, later: { stored, byEvents } };
   });
 }
 
-const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events' } as const;
+interface LaneColumns {
+  readonly lane?: number;
+  readonly follows: number | null;
+  readonly sequence: number;
+}
+
+/** What is not said of a record has no place in its hash. */
+function entryOf(kind: RecordKind, { lane = 0, follows, ...columns }: LaneColumns): ChainEntry {
+  return {
+    ...columns,
+    ...(lane === 0 ? {} : { lane }),
+    ...(follows === null ? {} : { follows }),
+    kind,
+  };
+}
+
+const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events', knot: 'knots' } as const;
 
 async function readOthers(
   rows: Rows,
@@ -122,13 +185,12 @@ async function readOthers(
   after: number,
   upTo: number,
 ): Promise<readonly ChainRecord[]> {
-  const found = await rows<Link & { readonly slot?: number | null }>(
+  const found = await rows<Link & LaneColumns & { readonly slot?: number | null }>(
     `SELECT * FROM ${tableOf[kind]} WHERE sequence > $1 AND sequence <= $2`,
     [after, upTo],
   );
   return found.map(({ hash, slot: _, ...columns }) => ({
-    // Columns hold texts, numbers and nulls.
-    entry: { ...columns, kind } as ChainEntry,
+    entry: entryOf(kind, columns),
     hash,
     later: null,
   }));

@@ -20,25 +20,19 @@ import {
 } from './fence.ts';
 import { withMetersLocked } from './lock-meters.ts';
 import { MovedMeters } from './moved-meters.ts';
-import { answerBatch, type SentRequest, takeBatch, type WaitingRequest } from './request-batch.ts';
+import {
+  answerBatch,
+  type SentRequest,
+  takeBatch,
+  type Waiting,
+  type WaitingAnswer,
+  type WaitingRequest,
+  type WaitingWrite,
+} from './request-batch.ts';
 import { type Connection, connect } from './server/connection.ts';
-import { fenced, serverFault, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
+import { fenced, isLostRace, serverFault, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
 import { Liveness } from './server/liveness.ts';
 import { inTransaction, type Work } from './transaction.ts';
-
-interface WaitingWrite {
-  readonly work: Work<unknown>;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-type Waiting = WaitingRequest | WaitingWrite;
-
-/** Who waits until the server has acknowledged something that was sent later. */
-interface Settling {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
 
 export interface CommitQueueOptions {
   readonly url: string;
@@ -71,7 +65,7 @@ export class CommitQueue {
   #waiting: Waiting[] = [];
   #nonces: readonly NonceUse[] = [];
   #sentNonces: readonly NonceUse[] = [];
-  #settling: readonly Settling[] = [];
+  #settling: readonly WaitingAnswer[] = [];
   /** What has been sent and is not answered. */
   #underWay: readonly Waiting[] = [];
   #pumping: Promise<void> | null = null;
@@ -157,9 +151,9 @@ export class CommitQueue {
     return this.#closing;
   }
 
-  #begin({ fence, lastSequence }: SlotClaim): void {
+  #begin({ fence, moment }: SlotClaim): void {
     this.#fence = fence;
-    this.moved.begin(lastSequence);
+    this.moved.begin(moment);
   }
 
   #add(waiting: Waiting): void {
@@ -219,6 +213,10 @@ export class CommitQueue {
       for (const { resolve } of settling) resolve();
     } catch (error) {
       this.#nonces = [...this.#sentNonces, ...this.#nonces];
+      if (isLostRace(error) && this.#sendAgain()) {
+        this.#settling = [...settling, ...this.#settling];
+        return false;
+      }
       const failure = this.#fail(error);
       for (const { reject } of settling) reject(failure);
       return this.#waiting.length === 0;
@@ -226,6 +224,15 @@ export class CommitQueue {
       this.#underWay = [];
     }
     return false;
+  }
+
+  /** What was under way, where all of it are requests: nothing of it is stored, and now it sees what the other process has stored. */
+  #sendAgain(): boolean {
+    const requests = this.#underWay.filter((one) => 'make' in one);
+    if (this.#connection.isLost() || requests.length < this.#underWay.length) return false;
+    for (const { takeBack } of requests) takeBack();
+    this.#waiting.unshift(...requests);
+    return true;
   }
 
   async #send(): Promise<void> {
@@ -240,17 +247,16 @@ export class CommitQueue {
     const options = { fence: this.#fence, nonces, actor: this.#options.actor };
     const result = await this.server.asking(() => inTransaction(this.#connection, options, first.work));
     this.#counted();
-    this.moved.noteOthers();
     first.resolve(result);
   }
 
   /** Where other processes enter the same meters just now these are locked first, so that what is decided on them holds. */
   async #sendRequests(nonces: readonly NonceUse[]): Promise<void> {
     const asked = this.#firstRequests();
-    const shared = this.moved.sharedOf(asked.flatMap(({ places }) => places));
-    if (shared.length === 0) return await this.#append(asked, nonces, (send) => send());
+    const places = asked.flatMap((one) => one.places);
+    if (!this.moved.isShared(places)) return await this.#append(asked, nonces, (send) => send());
     await this.#append(asked, nonces, (send) =>
-      withMetersLocked(this.#connection, shared, async () => {
+      withMetersLocked(this.#connection, places, async () => {
         await this.moved.catchUp(this.#connection, this.#fence.slot);
         return await send();
       }),
@@ -288,7 +294,7 @@ export class CommitQueue {
     );
     this.#counted();
     if (appended === null) throw new Error('a batch has an answer');
-    this.moved.stored(appended.first_sequence, appended.last_sequence);
+    this.moved.stored();
     const again = answerBatch(batch, appended);
     if (again.length === 0) return;
     this.moved.noteShared(again.flatMap(({ places }) => places));
@@ -406,9 +412,8 @@ export class CommitQueue {
     if (this.#hasWork()) this.#pump();
     while (this.#pumping !== null) await this.#pumping;
     await this.#connecting;
-    const connection = this.#connection;
-    if (connection.isLost()) return;
-    if (this.#fence.slot !== null) await releaseSlot(connection, this.#fence).catch(() => {});
-    await connection.end();
+    if (this.#connection.isLost()) return;
+    if (this.#fence.slot !== null) await releaseSlot(this.#connection, this.#fence).catch(() => {});
+    await this.#connection.end();
   }
 }

@@ -7,6 +7,7 @@ import type { MetersRead } from '../contract/metering.ts';
 import type { RefusalRecord, RequestEvent, RequestStatus } from '../contract/records.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
+import { isWrittenAfter } from './moved-meters.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 export const requestWrites = { change, expireDue, appendRefusal };
@@ -71,18 +72,18 @@ async function record(transaction: Transaction, event: RequestEvent): Promise<vo
 
 /** Changes the entries as the event changes their request. Each process has yet to hear of it, this one too. */
 async function followInMeters(
-  { rows, lastSequence }: Transaction,
+  { rows }: Transaction,
   { requestId, what, atMs, state: { status, decidedAtMs } }: RequestEvent,
 ): Promise<void> {
-  const values = [requestId, lastSequence(), atMs];
+  const values = [requestId, atMs];
   const end =
-    'UPDATE meter_entries SET is_gone = true, granted_ms = coalesce(granted_ms, $3), version = $2, slot = NULL';
+    'UPDATE meter_entries SET is_gone = true, granted_ms = coalesce(granted_ms, $2), written = pg_current_xact_id(), slot = NULL';
   if (what === 'released') await rows(`${end} WHERE request_id = $1 AND NOT is_gone`, values);
   else if (status === 'approved' && decidedAtMs !== null)
     await rows(
-      `UPDATE meter_entries SET granted_ms = $3, version = $2, slot = NULL
+      `UPDATE meter_entries SET granted_ms = $2, written = pg_current_xact_id(), slot = NULL
        WHERE request_id = $1 AND granted_ms IS NULL`,
-      [requestId, lastSequence(), decidedAtMs],
+      [requestId, decidedAtMs],
     );
   else if (status === 'rejected' || status === 'expired' || status === 'withdrawn')
     await rows(`${end} WHERE request_id = $1 AND granted_ms IS NULL`, values);
@@ -92,10 +93,10 @@ async function followInMeters(
 async function haveMoved({ rows, slot }: Transaction, { places, position }: MetersRead): Promise<boolean> {
   if (position === null) return false;
   const moved = await rows(
-    `SELECT 1 FROM meter_entries JOIN unnest($1::text[], $2::text[]) AS place(definition, key)
+    `SELECT 1 FROM meter_entries JOIN unnest($2::text[], $3::text[]) AS place(definition, key)
        ON meter_entries.definition = place.definition AND meter_key = place.key
-     WHERE version > $3 AND slot IS DISTINCT FROM $4 LIMIT 1`,
-    [places.map(({ definition }) => definition), places.map(({ key }) => key), position, slot],
+     WHERE ${isWrittenAfter} AND slot IS DISTINCT FROM $4 LIMIT 1`,
+    [position, places.map(({ definition }) => definition), places.map(({ key }) => key), slot],
   );
   return moved.length > 0;
 }

@@ -6,6 +6,7 @@ import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './server/connection.ts';
 import { serverFault } from './server/errors.ts';
 import type { ServerWord } from './server/liveness.ts';
+import { isServing } from './server/serving.ts';
 
 /** What a batch names; the first three are null for a process that does not serve. */
 export interface Fence {
@@ -17,10 +18,10 @@ export interface Fence {
   readonly instance: string;
 }
 
-/** With the number of the last record: nothing that was sent under an earlier epoch comes after it. */
+/** With a moment, as PostgreSQL writes it, after which nothing is stored that was sent under an earlier epoch. */
 export interface SlotClaim {
   readonly fence: Fence;
-  readonly lastSequence: number;
+  readonly moment: string;
 }
 
 interface Claimed {
@@ -28,9 +29,6 @@ interface Claimed {
   readonly epoch: number;
   readonly batch: number;
 }
-
-/** Who has not been seen for so long has ended. */
-export const goneAfterSeconds = 5;
 
 export function noFence(): Fence {
   return { slot: null, epoch: null, batch: null, instance: randomUUID() };
@@ -73,7 +71,7 @@ export async function claimSlot(connection: Connection, { instance }: Fence): Pr
         SET epoch = epoch + 1, instance = $1, seen_at = clock_timestamp(), wants = NULL, is_ready = false, about_json = NULL
         WHERE slot = (
           SELECT slot FROM replicas
-          WHERE instance IS NULL OR seen_at < clock_timestamp() - interval '${goneAfterSeconds} s'
+          WHERE (${isServing}) IS NOT TRUE
           ORDER BY slot FOR UPDATE SKIP LOCKED LIMIT 1)
         RETURNING slot, epoch, batch`,
     },
@@ -127,7 +125,7 @@ export async function releaseSlot(connection: Connection, { slot, epoch }: Fence
   ]);
 }
 
-/** The last record is looked for in a statement of its own, so after the claim. */
+/** The moment is that of a statement of its own, so after the claim. */
 async function claimOf(connection: Connection, claimed: Claimed, instance: string): Promise<SlotClaim> {
   const { slot, epoch, batch } = claimed;
   // Nobody has recorded anything in this slot before its first claim.
@@ -138,8 +136,9 @@ async function claimOf(connection: Connection, claimed: Claimed, instance: strin
     },
     [slot],
   );
-  const [end] = await connection.query<{ readonly sequence: number }>({
-    text: 'SELECT sequence FROM chain_end',
+  const [now] = await connection.query<{ readonly moment: string }>({
+    text: 'SELECT pg_current_snapshot()::text AS moment',
   });
-  return { fence: { slot, epoch, batch: batch + 1, instance }, lastSequence: end?.sequence ?? 0 };
+  if (now === undefined) throw new Error('a server has a moment');
+  return { fence: { slot, epoch, batch: batch + 1, instance }, moment: now.moment };
 }

@@ -7,7 +7,7 @@ import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { otherPolicies } from './server/errors.ts';
 import type { ReadPool } from './server/read-pool.ts';
-import type { Work } from './transaction.ts';
+import type { Transaction, Work } from './transaction.ts';
 
 /** A grant that has ended counts on, unless it was released. */
 const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
@@ -81,10 +81,17 @@ export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Askin
     },
     forget: (definition, beforeMs, countMax) =>
       queue.write(async (transaction) => {
-        const gone = await transaction.rows(
+        const gone = await transaction.rows<{ readonly key: string }>(
           `DELETE FROM meter_entries WHERE definition = $1 AND request_id IN (
-             SELECT request_id FROM meter_entries WHERE definition = $1 AND granted_ms < $2 LIMIT $3) RETURNING 1`,
+             SELECT request_id FROM meter_entries WHERE definition = $1 AND granted_ms < $2 LIMIT $3)
+           RETURNING meter_key AS key`,
           [definition, beforeMs, countMax],
+        );
+        await forgetLocks(
+          transaction,
+          `definition = $1 AND meter_key = ANY ($2) AND NOT EXISTS (SELECT FROM meter_entries AS entry
+             WHERE entry.definition = meter_locks.definition AND entry.meter_key = meter_locks.meter_key)`,
+          [definition, [...new Set(gone.map(({ key }) => key))]],
         );
         return gone.length;
       }),
@@ -103,8 +110,8 @@ const firstOfEach = [
 function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string })[]): Work<void> {
   return async ({ rows }) => {
     await rows(
-      `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, version)
-       SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value, 0
+      `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written)
+       SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value, '0'
        FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[])
          AS late(definition, request_id, key, certain, value)
        JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,
@@ -117,13 +124,26 @@ function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string
   };
 }
 
+/** Who holds one waits for this write to end, so those that are held stay. */
+async function forgetLocks(
+  { rows }: Transaction,
+  condition: string,
+  values: readonly unknown[],
+): Promise<void> {
+  await rows(
+    `DELETE FROM meter_locks WHERE ctid IN (SELECT ctid FROM meter_locks WHERE ${condition} FOR UPDATE SKIP LOCKED)`,
+    values,
+  );
+}
+
 /** Yields since when each meter has every request; a new store has nothing to miss. Null where another set is active. */
 function noteMeters(
   definitions: readonly string[],
   atMs: number,
   policies: string | null,
 ): Work<readonly (number | null)[] | null> {
-  return async ({ rows }) => {
+  return async (transaction) => {
+    const { rows } = transaction;
     const [control] = await rows<{ readonly isActive: boolean }>(
       'SELECT coalesce(policy_digest = $1, true) AS "isActive" FROM control',
       [policies],
@@ -131,6 +151,7 @@ function noteMeters(
     if (control?.isActive !== true) return null;
     await rows('DELETE FROM meter_entries WHERE definition <> ALL ($1::text[])', [definitions]);
     await rows('DELETE FROM meters WHERE definition <> ALL ($1::text[])', [definitions]);
+    await forgetLocks(transaction, 'definition <> ALL ($1::text[])', [definitions]);
     await rows(
       `INSERT INTO meters SELECT definition, CASE WHEN is_new THEN 0 ELSE $2::int8 END, is_new
        FROM unnest($1::text[]) AS definition,

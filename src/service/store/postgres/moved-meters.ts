@@ -1,6 +1,7 @@
-// Where meters stand that other processes enter: up to which record this process knows of them, what has come since, and which
+// Where meters stand that other processes enter: up to which moment this process knows of them, what has come since, and which
 // of them several processes enter just now. INVARIANT: whoever listens has heard of every change up to `seen`, but for what
-// this process has entered by itself.
+// this process has entered by itself. Processes commit beside each other, so a moment is a snapshot of the server: which
+// transactions had ended.
 
 import type { MeterPlace, MovedMeterEntry } from '../contract/metering.ts';
 import type { Connection } from './server/connection.ts';
@@ -12,22 +13,30 @@ const sharedForBatches = 8;
 /** What others enter is heard of within this time, also where nobody asks. */
 const everyMs = 250;
 
-interface Moved extends MovedMeterEntry {
-  readonly version: number;
-  readonly upTo: number;
+/** The last entry of a part, which the next one begins after. */
+interface Place {
+  readonly written: string;
+  readonly requestId: string | null;
+  readonly definition: string;
 }
+
+interface Moved extends MovedMeterEntry, Place {
+  readonly requestId: string;
+}
+
+/** The columns are null where there is none. */
+type Looked = (Moved | (Place & { readonly requestId: null })) & { readonly upTo: string };
 
 /** A class because it holds how far the changes were heard of. */
 export class MovedMeters {
-  #seen: number | null = null;
+  #seen: string | null = null;
   #listener: (entries: readonly MovedMeterEntry[]) => void = () => undefined;
   /** By place, for how many batches more. */
   readonly #shared = new Map<string, number>();
-  /** Records have been stored that this process has not looked at. */
-  #isBehind = false;
   #lookedAtMs = -Infinity;
 
-  get seen(): number | null {
+  /** As PostgreSQL writes it. */
+  get seen(): string | null {
     return this.#seen;
   }
 
@@ -36,8 +45,8 @@ export class MovedMeters {
   }
 
   /** The slot is this process's, again perhaps: whoever listens goes on from what it has heard, if anything. */
-  begin(lastSequence: number): void {
-    this.#seen ??= lastSequence;
+  begin(moment: string): void {
+    this.#seen ??= moment;
     this.noteWanted();
   }
 
@@ -47,10 +56,8 @@ export class MovedMeters {
     this.#shared.clear();
   }
 
-  /** A batch of this process was stored; between `first` and the last record of before others have stored something. */
-  stored(first: number, last: number): void {
-    if (this.#seen === first) this.#seen = last;
-    else this.#isBehind = true;
+  /** A batch of this process was stored. */
+  stored(): void {
     for (const [place, batches] of this.#shared) {
       if (batches <= 1) this.#shared.delete(place);
       else this.#shared.set(place, batches - 1);
@@ -59,13 +66,7 @@ export class MovedMeters {
 
   /** Somebody waits to hear of what has come. */
   noteWanted(): void {
-    this.#isBehind = true;
     this.#lookedAtMs = -Infinity;
-  }
-
-  /** Something else was stored. */
-  noteOthers(): void {
-    this.#isBehind = true;
   }
 
   /** A decision about these was out of date. */
@@ -74,44 +75,54 @@ export class MovedMeters {
     this.noteWanted();
   }
 
-  /** Those that others enter just now, each once. */
-  sharedOf(places: readonly MeterPlace[]): readonly string[] {
-    if (this.#shared.size === 0) return [];
-    return [...new Set(places.map(nameOf))].filter((name) => this.#shared.has(name));
+  /** Whether others enter one of these just now. */
+  isShared(places: readonly MeterPlace[]): boolean {
+    return this.#shared.size > 0 && places.some((place) => this.#shared.has(nameOf(place)));
   }
 
   isDue(nowMs: number): boolean {
-    return this.#isBehind && nowMs - this.#lookedAtMs >= everyMs;
+    return this.#seen !== null && nowMs - this.#lookedAtMs >= everyMs;
   }
 
   /** Tells what has changed. One at a time, and not while a batch is under way. */
   async catchUp(connection: Connection, slot: number | null): Promise<void> {
     if (this.#seen === null) return;
     this.#lookedAtMs = performance.now();
-    for (;;) {
-      const rows: readonly Moved[] = await connection.query<Moved>(look, [this.#seen, slot]);
-      const entries = rows.filter(({ requestId }) => requestId !== null);
+    let upTo: string | null = null;
+    for (let last: Place | null = null; ; ) {
+      const rows: readonly Looked[] = await connection.query<Looked>(look, [
+        ...[this.#seen, slot, upTo],
+        ...[last?.written ?? null, last?.requestId ?? null, last?.definition ?? null],
+      ]);
+      const entries = rows.filter((row) => row.requestId !== null);
       this.#listener(entries);
-      if (entries.length < entriesAtOnce) {
-        this.#seen = rows[0]?.upTo ?? this.#seen;
-        this.#isBehind = false;
-        return;
-      }
-      this.#seen = entries.at(-1)?.version ?? this.#seen;
+      upTo ??= rows[0]?.upTo ?? null;
+      last = entries.at(-1) ?? null;
+      if (entries.length < entriesAtOnce) break;
     }
+    this.#seen = upTo;
   }
 }
 
-/** In one look with the end of the chain: whoever stores holds that row, so nothing is missing before it. */
+/**
+ * An entry that was written after the moment `$1`, as far as this statement sees it. A transaction of the future is one of
+ * another server, of which a copy was made, and so of the past.
+ */
+export const isWrittenAfter = `written >= pg_snapshot_xmin($1::pg_snapshot)
+  AND written < pg_snapshot_xmax(pg_current_snapshot()) AND NOT pg_visible_in_snapshot(written, $1::pg_snapshot)`;
+
+/** What is changed again between two parts is told by the next look. */
 const look = {
   name: 'moved',
-  text: `SELECT end_now.sequence AS "upTo", entry.* FROM chain_end AS end_now LEFT JOIN LATERAL (
+  text: `SELECT pg_current_snapshot()::text AS "upTo", entry.* FROM (SELECT) AS always LEFT JOIN LATERAL (
       SELECT definition, request_id AS "requestId", meter_key AS key, granted_ms AS "grantedAtMs",
-        is_certain AS "isCertain", value, version, is_gone AS "isGone"
+        is_certain AS "isCertain", value, written, is_gone AS "isGone"
       FROM meter_entries
-      WHERE version > $1 AND version <= end_now.sequence AND slot IS DISTINCT FROM $2
-      ORDER BY version LIMIT ${entriesAtOnce}) AS entry ON true
-    ORDER BY entry.version`,
+      WHERE ${isWrittenAfter} AND slot IS DISTINCT FROM $2
+        AND ($3::text IS NULL OR pg_visible_in_snapshot(written, $3::pg_snapshot))
+        AND ($4::xid8 IS NULL OR (written, request_id, definition) > ($4::xid8, $5::text, $6::text))
+      ORDER BY written, request_id, definition LIMIT ${entriesAtOnce}) AS entry ON true
+    ORDER BY entry.written, entry."requestId", entry.definition`,
 };
 
 function nameOf({ definition, key }: MeterPlace): string {

@@ -14,6 +14,7 @@ import { createAsking } from './asking.ts';
 import { chainStore } from './chain.ts';
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
 import { documentStore } from './documents.ts';
+import { createKnotTimer } from './knots.ts';
 import { meterStore } from './meters.ts';
 import { isOwnNonce, replicaStore } from './replicas.ts';
 import { requestStore } from './requests.ts';
@@ -69,6 +70,7 @@ interface Opened {
 function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
   const asking = createAsking(queue);
+  const knots = createKnotTimer(pool, queue);
   const search = createSearchThread(new URL('./search/database-searcher.ts', import.meta.url), { url });
   const requests = requestStore({ pool, queue, asking, search });
   return {
@@ -94,6 +96,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     records: { url },
     async serve() {
       await queue.claim();
+      knots.start();
       search.follow();
     },
     replicas: replicaStore(pool, queue, asking),
@@ -112,6 +115,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     async close() {
       await search.close();
       await uses.flush();
+      await knots.close();
       await queue.close();
       await pool.close();
     },

@@ -3,6 +3,7 @@
 
 import type { LogRecord, RecordReader } from '../contract/log.ts';
 import { outOfOrderMs } from '../shared/request-walk.ts';
+import { settledSequence } from './chain.ts';
 import { numberAfter } from './request-lists.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
@@ -19,10 +20,10 @@ export async function openPostgresRecords(url: string): Promise<RecordReader> {
   } finally {
     await connection.end();
   }
-  const { snapshot, close } = createReadPool(url);
+  const { rows, snapshot, close } = createReadPool(url);
   return {
     records: (after, countMax) => snapshot((rows) => readRecords(rows, after, after + countMax)),
-    extent: () => snapshot(readExtent),
+    extent: () => readExtent(rows),
     numberBefore: async (atMs) => (await snapshot((rows) => numberAfter(rows, atMs - 2 * outOfOrderMs))) - 1,
     close,
   };
@@ -52,9 +53,10 @@ async function readRecords(rows: Rows, after: number, upTo: number): Promise<rea
 }
 
 async function readExtent(rows: Rows): ReturnType<RecordReader['extent']> {
-  const [extent] = await rows<Awaited<ReturnType<RecordReader['extent']>>>(
-    `SELECT (SELECT max(sequence) FROM checkpoints WHERE purpose = 'pruned') AS "prunedTo",
-       (SELECT sequence FROM chain_end) AS "lastSequence"`,
+  const lastSequence = await settledSequence(rows);
+  const [extent] = await rows<{ readonly prunedTo: number | null }>(
+    `SELECT max(sequence) AS "prunedTo" FROM checkpoints WHERE purpose = 'pruned'`,
   );
-  return { prunedTo: extent?.prunedTo ?? null, lastSequence: extent?.lastSequence ?? 0 };
+  const prunedTo = extent?.prunedTo ?? null;
+  return { prunedTo, lastSequence: Math.max(lastSequence, prunedTo ?? 0) };
 }

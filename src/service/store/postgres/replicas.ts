@@ -11,11 +11,9 @@ import type {
 } from '../contract/replicas.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { goneAfterSeconds } from './fence.ts';
 import type { ReadPool } from './server/read-pool.ts';
+import { isServing } from './server/serving.ts';
 import type { Work } from './transaction.ts';
-
-const isServing = `instance IS NOT NULL AND seen_at >= clock_timestamp() - interval '${goneAfterSeconds} s'`;
 
 interface FoundReplica extends Pick<Replica, 'slot' | 'wants' | 'isReady' | 'seenAgoMs'> {
   readonly epoch: number;

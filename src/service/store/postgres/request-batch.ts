@@ -5,6 +5,7 @@
 import type { MeterPlace } from '../contract/metering.ts';
 import type { AppendResult } from '../contract/store.ts';
 import { type Appended, type AppendWord, createTogether, type PreparedRequest } from './append.ts';
+import type { Work } from './transaction.ts';
 
 /** What comes of a request: the store's own mistakes apart, a word of its contract. */
 export type RequestWord = AppendResult | 'duplicate-id' | 'policies-changed' | 'nothing';
@@ -19,6 +20,21 @@ export interface WaitingRequest {
   readonly reject: (error: unknown) => void;
   /** It has been in a batch that the database refused. */
   readonly isAlone?: boolean;
+}
+
+/** A write of any other kind. */
+export interface WaitingWrite {
+  readonly work: Work<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export type Waiting = WaitingRequest | WaitingWrite;
+
+/** Who waits until the server has acknowledged something that was sent later. */
+export interface WaitingAnswer {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** One that has been decided and is sent. */

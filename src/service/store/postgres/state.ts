@@ -24,15 +24,31 @@ async function differencesOf(rows: Rows, { isQuick }: StateCheck): Promise<reado
   return found.slice(0, differencesMax);
 }
 
+const laneOfTable = {
+  requests: 'lane',
+  refusals: '0',
+  changes: '0',
+  request_events: '0',
+  knots: '0',
+} as const;
+
+/** Up to the last knot the records themselves say where lanes end: each is held against it when they are verified. */
 async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
-  const ends = await rows<Found>(
-    `SELECT chain_end.sequence::text AS row FROM chain_end WHERE sequence > 0 AND NOT EXISTS (
-       SELECT 1 FROM (${['requests', 'refusals', 'changes', 'request_events', 'checkpoints']
-         .map((table) => `SELECT sequence, hash FROM ${table}`)
-         .join(' UNION ALL ')}) AS record
-       WHERE record.sequence = chain_end.sequence AND record.hash = chain_end.hash)`,
+  const records = Object.entries(laneOfTable).map(
+    ([table, lane]) => `SELECT sequence, hash, ${lane} AS lane FROM ${table}`,
   );
-  const message = 'the last record is not the one that the service wrote';
+  const ends = await rows<Found>(
+    `WITH record AS (${records.join(' UNION ALL ')}),
+     lane_end AS (
+       SELECT 0 AS lane, sequence, hash FROM chain_end UNION ALL SELECT slot + 1, lane_sequence, lane_hash FROM replicas)
+     SELECT sequence::text AS row FROM lane_end
+     WHERE sequence > coalesce((SELECT max(sequence) FROM checkpoints WHERE purpose = 'pruned'), 0) AND NOT EXISTS (
+       SELECT FROM record WHERE record.sequence = lane_end.sequence AND record.hash = lane_end.hash)
+     UNION ALL SELECT record.sequence::text FROM record JOIN lane_end USING (lane)
+     WHERE record.sequence > lane_end.sequence AND record.sequence >= coalesce((SELECT max(sequence) FROM knots), (
+       SELECT sequence FROM chain_end))`,
+  );
+  const message = 'the last record of its lane is not the one that the service wrote';
   return ends.map(({ row }) => ({ table: 'records', row, message }));
 }
 

@@ -11,6 +11,7 @@ import type {
   StatisticsStore,
   WaitEnd,
 } from '../contract/statistics.ts';
+import { settledSequence } from './chain.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
@@ -82,7 +83,7 @@ export function statisticsStore(
     },
     waitEnds,
     lastEvent: () => number('SELECT max(sequence) AS found FROM request_events'),
-    lastSequence: () => number(`SELECT max(sequence) AS found FROM (${lastOfEach}) AS last`),
+    lastSequence: () => settledSequence(rows),
     waiting: (nowMs) =>
       number(
         `SELECT count(*) AS found FROM requests
@@ -91,10 +92,6 @@ export function statisticsStore(
       ),
   };
 }
-
-const lastOfEach = ['requests', 'refusals', 'changes', 'request_events']
-  .map((table) => `SELECT max(sequence) AS sequence FROM ${table}`)
-  .join(' UNION ALL ');
 
 function changeStatistics({ puts, removed, hits, shadowChanges, mark }: StatisticsChange): Work<void> {
   return async ({ rows, slot: ownSlot }) => {

@@ -1,5 +1,5 @@
-// A write of any kind but that of requests: a transaction of its own at the end of the chain, whose row it holds, so that what
-// it looks for cannot change before it commits. INVARIANT: what a write changes and the records of it are stored together or
+// A write of any kind but that of requests: a transaction of its own at the end of lane 0, beside which nobody stores anything, so
+// that what it looks for cannot change before it commits. INVARIANT: what a write changes and the records of it are stored together or
 // not at all.
 
 import { type CanonicalValue, canonicalJson } from '../contract/canonical-json.ts';
@@ -30,21 +30,26 @@ export interface Transaction {
   rows<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
   /** How many rows were written; the columns are those of the object, named by this store alone. */
   insert(table: string, columns: Columns, onConflict?: string): Promise<number>;
-  /** A record at the end of the chain; false where its id is in use, and then nothing of it is stored. */
-  append(kind: RecordKind, columns: Columns): Promise<boolean>;
+  /** A record at the end of lane 0, after all others; false where its id is in use, and then nothing of it is stored. */
+  append(kind: WrittenKind, columns: Columns): Promise<boolean>;
   recordChange(change: Change): Promise<void>;
-  /** The number of the last record, those of this write included. */
-  lastSequence(): number;
   /** Of the process; null where it does not serve. */
   readonly slot: number | null;
 }
 
 const tables = {
-  request: 'requests',
   refusal: 'refusals',
   change: 'changes',
   event: 'request_events',
-} as const satisfies Record<RecordKind, string>;
+  knot: 'knots',
+} as const satisfies Record<Exclude<RecordKind, 'request'>, string>;
+
+export type WrittenKind = keyof typeof tables;
+
+/** The last record of lane 0, and the last number that was given out in any. */
+interface Begin extends Link {
+  readonly number: number;
+}
 
 export interface TransactionOptions {
   readonly fence: Fence;
@@ -62,7 +67,7 @@ export async function inTransaction<T>(
   const rows = <R>(text: string, values: readonly unknown[] = []) => connection.query<R>({ text }, values);
   await rows('BEGIN');
   try {
-    const [begin] = await rows<Link>('SELECT sequence, hash FROM writ_begin($1, $2, $3)', [
+    const [begin] = await rows<Begin>('SELECT number, sequence, hash FROM writ_begin($1, $2, $3)', [
       ...[fence.slot, fence.epoch, fence.batch],
     ]);
     if (begin === undefined) throw new Error('the chain has an end');
@@ -70,7 +75,7 @@ export async function inTransaction<T>(
     await insertNonces(rows, nonces, fence.instance);
     const value = await work(transaction);
     const { sequence, hash } = end();
-    await rows('UPDATE chain_end SET sequence = $1, hash = $2 WHERE id = 1', [sequence, hash]);
+    if (sequence !== begin.sequence) await rows('SELECT writ_end($1, $2)', [sequence, hash]);
     await rows('COMMIT');
     return value;
   } catch (error) {
@@ -101,24 +106,28 @@ async function insertNonces(
 
 function createTransaction(
   rows: Transaction['rows'],
-  begin: Link,
+  begin: Begin,
   { actor, slot }: { readonly actor: string; readonly slot: number | null },
 ) {
-  let end = begin;
+  let end: Link = begin;
+  let { number } = begin;
   const insert = async (table: string, columns: Columns, onConflict = ''): Promise<number> => {
     const names = Object.keys(columns);
     const places = names.map((_, at) => `$${at + 1}`);
     const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING 1`;
     return (await rows(text, Object.values(columns))).length;
   };
-  const append = async (kind: RecordKind, columns: Columns): Promise<boolean> => {
-    const sequence = end.sequence + 1;
+  const append = async (kind: WrittenKind, columns: Columns): Promise<boolean> => {
+    const sequence = number + 1;
+    const follows = end.sequence === number ? {} : { follows: end.sequence };
     // Columns of records hold texts, numbers and nulls.
-    const hash = linkHash(end.hash, { ...columns, kind, sequence } as ChainEntry);
+    const hash = linkHash(end.hash, { ...columns, ...follows, kind, sequence } as ChainEntry);
     const onConflict = 'id' in columns ? 'ON CONFLICT (id) DO NOTHING' : '';
-    const by = kind === 'change' ? {} : { slot };
-    if ((await insert(tables[kind], { ...columns, ...by, sequence, hash }, onConflict)) === 0) return false;
+    const by = kind === 'change' || kind === 'knot' ? {} : { slot };
+    const record = { ...columns, ...follows, ...by, sequence, hash };
+    if ((await insert(tables[kind], record, onConflict)) === 0) return false;
     end = { sequence, hash };
+    number = sequence;
     return true;
   };
   const recordChange = async ({ atMs, what, who = actor, subject, before, after }: Change) => {
@@ -126,7 +135,6 @@ function createTransaction(
     const columns = { at_ms: atMs, who, what, subject, before_json: text(before), after_json: text(after) };
     await append('change', columns);
   };
-  const lastSequence = () => end.sequence;
-  const transaction: Transaction = { rows, insert, append, recordChange, lastSequence, slot };
+  const transaction: Transaction = { rows, insert, append, recordChange, slot };
   return { transaction, end: () => end };
 }

@@ -212,6 +212,7 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
     async addCheckpoint(checkpoint) {
       await queue.write({ kind: 'add-checkpoint', checkpoint });
     },
+    tie: async () => undefined,
     prune: (checkpoint) => queue.write({ kind: 'prune', checkpoint }),
   };
 }

@@ -101,7 +101,7 @@ function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint
   const progress = createProgress();
   return verifyStore(store, {
     checkpoints,
-    onStretch: async (records, lastSequence) => {
+    onStretch: async (records, { lastSequence }) => {
       const last = records.at(-1)?.entry.sequence;
       if (last !== undefined) progress.show(`record ${count(last)} of ${count(lastSequence)}`);
       return 'go on';

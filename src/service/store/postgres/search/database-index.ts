@@ -11,6 +11,7 @@ import type {
   NumberStretch,
   SearchIndex,
 } from '../../shared/search/search-index.ts';
+import { settledSequence } from '../chain.ts';
 import { databaseFilters, databaseWalks, filterValues, numberAfter } from '../request-lists.ts';
 import { type Connection, connect } from '../server/connection.ts';
 import type { Rows } from '../server/read-pool.ts';
@@ -36,8 +37,8 @@ const columns =
 const endsText =
   'SELECT (SELECT min(sequence) FROM requests) AS first, (SELECT max(sequence) FROM requests) AS last';
 const unindexed = {
-  newer: `SELECT ${columns} FROM requests WHERE sequence > $1 ORDER BY sequence LIMIT $2`,
-  older: `SELECT ${columns} FROM requests WHERE sequence <= $1 ORDER BY sequence DESC LIMIT $2`,
+  newer: `SELECT ${columns} FROM requests WHERE sequence > $1 AND sequence <= $3 ORDER BY sequence LIMIT $2`,
+  older: `SELECT ${columns} FROM requests WHERE sequence <= $1 AND sequence <= $3 ORDER BY sequence DESC LIMIT $2`,
 } as const;
 
 /** Of what is usual the newest rows hold a page, and are looked through faster than the index yields all; of what is rare it yields few. */
@@ -69,10 +70,11 @@ export function openDatabaseIndex(url: string): SearchIndex {
     }
   }
 
-  async function takeIn(which: 'newer' | 'older', countMax: number): Promise<boolean> {
+  /** Beyond `settled` there may be requests still to come between those that are there. */
+  async function takeIn(which: 'newer' | 'older', countMax: number, settled: number): Promise<boolean> {
     const [mark] = await rows<Mark>('SELECT low, high FROM search_mark WHERE id = 1 FOR UPDATE');
     const [ends] = await rows<Ends>(endsText);
-    const [first, last] = [ends?.first ?? 0, ends?.last ?? 0];
+    const [first, last] = [ends?.first ?? 0, Math.min(ends?.last ?? 0, settled)];
     if (first > forgotten) await rows('DELETE FROM request_words WHERE sequence < $1', [first]);
     forgotten = Math.max(forgotten, first);
     const [low, high] = [mark?.low ?? last, mark?.high ?? last];
@@ -80,13 +82,10 @@ export function openDatabaseIndex(url: string): SearchIndex {
     const found = await rows<SearchedRequest & { readonly sequence: number }>(unindexed[which], [
       from,
       countMax,
+      settled,
     ]);
     const isMore = found.length === countMax;
-    await rows(
-      `INSERT INTO request_words SELECT sequence, array_to_tsvector(string_to_array(words, ' '))
-       FROM unnest($1::int8[], $2::text[]) AS taken (sequence, words) ON CONFLICT DO NOTHING`,
-      [found.map(({ sequence }) => sequence), found.map((one) => indexedWords(one).join(' '))],
-    );
+    await putWords(rows, found);
     const end = found.at(-1)?.sequence;
     // Nothing lies below those that are stored.
     const next =
@@ -108,8 +107,12 @@ export function openDatabaseIndex(url: string): SearchIndex {
   }
 
   return {
-    takeIn: async (which, countMax) =>
-      !(await isIn(which)) && (await transaction(() => takeIn(which, countMax))),
+    async takeIn(which, countMax) {
+      if (await isIn(which)) return false;
+      // Before the transaction, which would keep all others waiting.
+      const settled = await settledSequence(rows);
+      return await transaction(() => takeIn(which, countMax, settled));
+    },
     async unsearched() {
       const [mark] = await rows<Mark & Ends>(
         `SELECT low, high, first, last FROM search_mark, (${endsText}) AS ends WHERE id = 1`,
@@ -134,6 +137,17 @@ export function openDatabaseIndex(url: string): SearchIndex {
     numberAfter: (untilMs) => numberAfter(rows, untilMs),
     close: async () => await connection?.end(),
   };
+}
+
+async function putWords(
+  rows: Rows,
+  found: readonly (SearchedRequest & { readonly sequence: number })[],
+): Promise<void> {
+  await rows(
+    `INSERT INTO request_words SELECT sequence, array_to_tsvector(string_to_array(words, ' '))
+     FROM unnest($1::int8[], $2::text[]) AS taken (sequence, words) ON CONFLICT DO NOTHING`,
+    [found.map(({ sequence }) => sequence), found.map((one) => indexedWords(one).join(' '))],
+  );
 }
 
 function wantedOf(terms: readonly IndexTerm[]): string {

@@ -9,6 +9,8 @@ export interface Query {
   /** Under which the server keeps it prepared; none for one that is rare. */
   readonly name?: string;
   readonly text: string;
+  /** For one that may take longer than all others. */
+  readonly answerMaxMs?: number;
 }
 
 export interface Connection {
@@ -89,9 +91,9 @@ function createConnection(client: pg.Client): Connection {
     lose();
   };
   return {
-    async query<R>({ name, text }: Query, values: readonly unknown[] = []) {
+    async query<R>({ name, text, answerMaxMs: maxMs = answerMaxMs }: Query, values: readonly unknown[] = []) {
       if (isLost) throw unreachable(null);
-      const giveUp = setTimeout(destroy, answerMaxMs);
+      const giveUp = setTimeout(destroy, maxMs);
       try {
         const query = name === undefined ? { text } : { name, text };
         const { rows } = await client.query({ ...query, values: [...values] });

@@ -51,6 +51,14 @@ export function isServerFault(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'WR006';
 }
 
+/** Another process has used the same idempotency key at the same moment, or holds what this one waits for and the other way round. */
+export function isLostRace(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return (
+    error.code === '40P01' || ('constraint' in error && error.constraint === 'requests_by_idempotency_key')
+  );
+}
+
 /** `fault`: the end of a sentence about the server. */
 export function serverFault(fault: string, cause?: unknown): StoreError {
   return new StoreError('unwritable', `the server of the database ${fault}`, { cause });

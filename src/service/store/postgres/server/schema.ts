@@ -1,13 +1,18 @@
-// An empty database into one with the tables of a store. INVARIANT: a database that Writ did not make, or that a later version
-// made, is refused before anything in it is changed.
+// A database into one with the tables of this version, step by step from nothing or from those of an earlier one. INVARIANT: a
+// database that Writ did not make, that a later version made, or that an earlier one serves, is refused before anything in
+// it is changed.
 
 import { readFileSync } from 'node:fs';
 import { masterKeyCheck, masterKeyMismatch, masterKeySetting, readKeyOf } from '../../contract/master-key.ts';
 import { StoreError } from '../../contract/store-error.ts';
 import type { Connection } from './connection.ts';
+import { isServing } from './serving.ts';
 
-/** The version that the schema gives itself. */
-const latest = 3;
+/** A file each; the functions are made anew after any of them. */
+const steps = [3, 4] as const;
+const latest = 4;
+/** Indices of a large database are made anew. */
+const stepMaxMs = 60 * 60 * 1000;
 
 /** Two processes that find the same empty database make its tables one after the other. */
 const makingLock = 0x57524954;
@@ -17,20 +22,46 @@ export async function prepareSchema(connection: Connection): Promise<void> {
   await connection.query({ text: 'BEGIN' });
   await connection.query({ text: 'SELECT pg_advisory_xact_lock($1)' }, [makingLock]);
   const version = await schemaVersion(connection);
-  if (version === 0)
-    await connection.query({ text: readFileSync(new URL('schema.sql', import.meta.url), 'utf8') });
+  if (version < latest) await migrate(connection, version);
   // What follows from the records may come to them later.
   await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
   await connection.query({ text: 'COMMIT' });
 }
 
+async function migrate(connection: Connection, version: number): Promise<void> {
+  if (version > 0 && (await isServed(connection)))
+    throw new StoreError(
+      'already-served',
+      'processes of an earlier version of Writ serve this database: stop them, then start this one',
+    );
+  for (const step of steps.filter((step) => step > version))
+    await run(connection, `migrations/${String(step).padStart(3, '0')}.sql`);
+  await run(connection, 'functions.sql');
+  await connection.query({ text: 'UPDATE control SET schema_version = $1' }, [latest]);
+}
+
+async function run(connection: Connection, file: string): Promise<void> {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8');
+  await connection.query({ text, answerMaxMs: stepMaxMs });
+}
+
+async function isServed(connection: Connection): Promise<boolean> {
+  const serving = await connection.query({
+    text: `SELECT 1 FROM replicas WHERE ${isServing} LIMIT 1`,
+  });
+  return serving.length > 0;
+}
+
 /** Rejects with a StoreError where the database has no tables of a store. */
 export async function requireSchema(connection: Connection): Promise<void> {
-  if ((await schemaVersion(connection)) === 0)
-    throw new StoreError(
-      'older-database',
-      'the database is empty: start the service once, which makes its tables',
-    );
+  const version = await schemaVersion(connection);
+  if (version === latest) return;
+  throw new StoreError(
+    'older-database',
+    version === 0
+      ? 'the database is empty: start the service once, which makes its tables'
+      : `the database was made by an earlier version of Writ (schema ${version}): start the service once, which brings it up to date`,
+  );
 }
 
 /** 0 where the database is empty. */
@@ -50,10 +81,10 @@ async function schemaVersion(connection: Connection): Promise<number> {
       'newer-database',
       `the database was made by a later version of Writ (schema ${version}, this one knows ${latest}): run that version`,
     );
-  if (version < latest)
+  if (version < steps[0])
     throw new StoreError(
       'older-database',
-      `the database was made by an earlier version of Writ (schema ${version}, this one makes ${latest}): name an empty one`,
+      `the database was made by an earlier version of Writ (schema ${version}, this one knows those from ${steps[0]} on): name an empty one`,
     );
   return version;
 }

@@ -1,0 +1,193 @@
+// `node bench/replicas.ts`: decisions a second of one replica and of three, as real processes on one PostgreSQL, beside a bare
+// INSERT of the same rows over as many connections as there are replicas. A commit takes a few milliseconds more than this machine's disk, as
+// where a standby is waited for: so what is measured is who waits for whom, and not who gets the processor. Each takes its turn in
+// every round; a ratio is the median of those of single rounds. `--rounds`, `--seconds`, `--out FILE`.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import pg from 'pg';
+import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
+import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
+import type { LoadOptions, LoadResult } from './service/load.ts';
+
+const replicasMax = 3;
+/** Of each replica: so many requests share a commit. */
+const connections = 8;
+const commitMs = 5;
+const load = join(import.meta.dirname, 'service/load.ts');
+const policy = `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  policy limits on pay.send { allow small when payload.amount <= 100 USD }`;
+const body = JSON.stringify({ action_key: 'pay.send', payload: { amount: 10, currency: 'USD' } });
+
+interface Figures {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+interface Bench {
+  readonly server: PostgresServer;
+  readonly database: string;
+  readonly services: readonly Service[];
+  readonly apiKey: string;
+  readonly measureMs: number;
+}
+
+async function start(measureMs: number): Promise<Bench> {
+  const server = await startPostgres();
+  await server.query(`ALTER SYSTEM SET commit_delay = ${commitMs * 1000}`);
+  await server.query('ALTER SYSTEM SET commit_siblings = 0');
+  await server.query('SELECT pg_reload_conf()');
+  const database = 'bench';
+  await server.query(`CREATE DATABASE ${database}`);
+  const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
+  writeFileSync(join(policies, 'pay.policy'), policy);
+  const data = mkdtempSync(join(tmpdir(), 'writ-data-'));
+  const env = { WRIT_STORE: server.urlOf(database) };
+  const services: Service[] = [];
+  // The first one makes the tables, and the key that all share.
+  while (services.length < replicasMax) services.push(await startService({ policies, data, env }));
+  return { server, database, services, apiKey: await addAgent(data, 'buyer', env), measureMs };
+}
+
+/** All replicas together. */
+async function replicas({ services, apiKey, measureMs }: Bench, count: number): Promise<Figures> {
+  const asking = services.slice(0, count).map(async ({ url }) => {
+    const options: LoadOptions = {
+      port: Number(new URL(url).port),
+      apiKey,
+      signingSecret: null,
+      path: '/v1/authorize',
+      body,
+      connections,
+      measureMs,
+      warmUpMs: measureMs / 4,
+    };
+    const { stdout } = await promisify(execFile)(process.execPath, [load, JSON.stringify(options)]);
+    return JSON.parse(stdout) as LoadResult;
+  });
+  const results = await Promise.all(asking);
+  const worst = (pick: (result: LoadResult) => number) => Math.max(...results.map(pick)) / 1000;
+  return {
+    perSecond: results.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0),
+    p50Ms: worst((result) => result.p50Microseconds),
+    p99Ms: worst((result) => result.p99Microseconds),
+  };
+}
+
+/** A request that a replica has stored, again and again under other numbers and ids, into a table like that of requests. */
+async function makeBare({ server, database }: Bench): Promise<string> {
+  await server.query(
+    'CREATE TABLE bare (LIKE requests INCLUDING ALL); CREATE SEQUENCE bare_numbers; CREATE TABLE bare_row AS SELECT * FROM requests LIMIT 1',
+    database,
+  );
+  const columns = await server.query<{ name: string }>(
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'bare' ORDER BY ordinal_position",
+    database,
+  );
+  const sent: Readonly<Record<string, string>> = {
+    sequence: "nextval('bare_numbers')",
+    id: 'gen_random_uuid()::text',
+    record_json: 'record',
+  };
+  const values = columns.map(({ name }) => sent[name] ?? `one.${name}`).join(', ');
+  return `INSERT INTO bare SELECT ${values} FROM unnest($1::text[]) AS record, bare_row AS one`;
+}
+
+async function bare({ server, database, measureMs }: Bench, text: string, count: number): Promise<Figures> {
+  const [row] = await server.query<{ record_json: string }>('SELECT record_json FROM bare_row', database);
+  const records = Array.from({ length: connections }, () => row?.record_json ?? '');
+  const times: number[] = [];
+  const endsAt = performance.now() + measureMs;
+  const insert = async () => {
+    const client = new pg.Client({ connectionString: server.urlOf(database) });
+    await client.connect();
+    while (performance.now() < endsAt) {
+      const from = performance.now();
+      await client.query({ name: 'bare', text, values: [records] });
+      times.push(performance.now() - from);
+    }
+    await client.end();
+  };
+  await Promise.all(Array.from({ length: count }, insert));
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
+  return {
+    perSecond: Math.round((times.length * connections * 1000) / measureMs),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+interface Row {
+  readonly title: string;
+  /** The row of the bare INSERT over as many connections. */
+  readonly beside: number;
+  readonly measure: () => Promise<Figures>;
+  readonly rounds: Figures[];
+}
+
+function ratio(one: Row, other: Row): string {
+  const ratios = one.rounds.map(
+    ({ perSecond }, at) => perSecond / (other.rounds[at]?.perSecond ?? Number.NaN),
+  );
+  return median(ratios).toFixed(2);
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = rows.map((row) => {
+    const { title, rounds, beside } = row;
+    const of = (pick: (figures: Figures) => number) => median(rounds.map(pick));
+    const figures = [of((one) => one.p50Ms).toFixed(1), of((one) => one.p99Ms).toFixed(1)];
+    const [p50, p99] = figures.map((figure) => `${figure} ms`);
+    return `| ${title} | ${of((one) => one.perSecond)} | ${ratio(row, rows[beside]!)} | ${p50} | ${p99} |`;
+  });
+  return [
+    '| | a second | to a bare INSERT | p50 | p99 |',
+    '|---|---|---|---|---|',
+    ...lines,
+    '',
+    `Three replicas to one: ${ratio(rows[1]!, rows[0]!)}; three bare connections to one: ${ratio(rows[3]!, rows[2]!)}.`,
+  ].join('\n');
+}
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string' }, seconds: { type: 'string' }, out: { type: 'string' } },
+});
+const bench = await start(Number(values.seconds ?? 2) * 1000);
+try {
+  await replicas(bench, replicasMax);
+  const insert = await makeBare(bench);
+  const rows: readonly Row[] = [
+    { title: 'decisions of 1 replica', beside: 2, measure: () => replicas(bench, 1), rounds: [] },
+    { title: 'decisions of 3 replicas', beside: 3, measure: () => replicas(bench, replicasMax), rounds: [] },
+    { title: 'rows of 1 connection', beside: 2, measure: () => bare(bench, insert, 1), rounds: [] },
+    {
+      title: 'rows of 3 connections',
+      beside: 3,
+      measure: () => bare(bench, insert, replicasMax),
+      rounds: [],
+    },
+  ];
+  for (let round = 0; round < Number(values.rounds ?? 3); round += 1)
+    for (const { measure, rounds } of rows) rounds.push(await measure());
+  const text = `# Replicas on PostgreSQL
+
+Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}. Each replica answers ${connections} connections; a commit takes ${commitMs} ms more than the disk does, as with a standby; a bare INSERT sends ${connections} rows at once, with the bytes and indices of a request. No meters.
+
+${table(rows)}
+`;
+  console.log(text);
+  if (values.out !== undefined) writeFileSync(values.out, text);
+} finally {
+  for (const { end } of bench.services) await end('SIGTERM');
+  await bench.server.stop();
+}

@@ -1,0 +1,67 @@
+// Knots: a record in lane 0 that names the last record of every other lane, once a second where one has moved. INVARIANT: a knot
+// is written alone, so all that its lanes hold before it has a smaller number, and all that comes after a greater one.
+
+import { canonicalJson } from '../contract/canonical-json.ts';
+import { type LaneEnd, laneTuples } from '../contract/lanes.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { ReadPool, Rows } from './server/read-pool.ts';
+import type { Work } from './transaction.ts';
+
+const everyMs = 1_000;
+
+const untied = `(SELECT max(lane_sequence) FROM replicas) > coalesce((SELECT max(sequence) FROM knots), 0)`;
+
+/** Whether a lane has moved since the last knot, which was stored at least so long ago. */
+export async function isUntied(rows: Rows, olderThanMs: number): Promise<boolean> {
+  const [found] = await rows<{ readonly isUntied: boolean }>(
+    `SELECT ${untied} AND coalesce((SELECT at_ms FROM knots ORDER BY sequence DESC LIMIT 1), 0)
+       <= extract(epoch FROM clock_timestamp()) * 1000 - $1::int8 AS "isUntied"`,
+    [olderThanMs],
+  );
+  return found?.isUntied === true;
+}
+
+/** Another process may have been faster. */
+export const tie: Work<void> = async ({ rows, append }) => {
+  const lanes = await rows<LaneEnd>(
+    `SELECT slot + 1 AS lane, lane_sequence AS sequence, lane_hash AS hash FROM replicas
+     WHERE lane_sequence > 0 AND ${untied} ORDER BY slot`,
+  );
+  if (lanes.length === 0) return;
+  const [now] = await rows<{ readonly atMs: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "atMs"',
+  );
+  await append('knot', { at_ms: now?.atMs ?? 0, ends_json: canonicalJson(laneTuples(lanes)) });
+};
+
+export interface KnotTimer {
+  start(): void;
+  /** Ties what this process has stored, as far as the server can be reached. */
+  close(): Promise<void>;
+}
+
+export function createKnotTimer({ rows }: ReadPool, queue: Pick<CommitQueue, 'write' | 'fence'>): KnotTimer {
+  let timer: NodeJS.Timeout | null = null;
+  let tying: Promise<void> | null = null;
+  // A knot that was not stored is stored by the next turn, or by another process.
+  const tieWhereDue = async (olderThanMs: number): Promise<void> => {
+    if (queue.fence.slot === null) return;
+    if (await isUntied(rows, olderThanMs).catch(() => false)) await queue.write(tie).catch(() => {});
+  };
+  const turn = (): void => {
+    tying ??= tieWhereDue(everyMs / 2).finally(() => {
+      tying = null;
+    });
+  };
+  return {
+    start() {
+      timer ??= setInterval(turn, everyMs).unref();
+    },
+    async close() {
+      if (timer === null) return;
+      clearInterval(timer);
+      await tying;
+      await tieWhereDue(0);
+    },
+  };
+}
