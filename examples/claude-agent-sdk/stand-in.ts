@@ -49,7 +49,7 @@ export function spawnStandIn() {
     for (;;) {
       const { hookSpecificOutput: said } = await tell('PreToolUse', input, id);
       if (said === undefined) break;
-      if (said.permissionDecisionReason?.startsWith('Not run yet') !== true)
+      if (said.permissionDecisionReason?.includes('Make the same call again') !== true)
         return console.log(`not sent: ${said.permissionDecisionReason}`);
       await pause(500);
     }

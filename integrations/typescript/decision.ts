@@ -62,6 +62,11 @@ export function refusal(policy: string, reason: string, requestId: string | null
   };
 }
 
+/** To a model whose call has ended while people decide. */
+export function toldWaiting({ message }: Waiting): string {
+  return `${message} Nothing was carried out. Make the same call again to go on.`;
+}
+
 interface Read {
   /** Where the service is. */
   readonly base: string;

@@ -1,6 +1,6 @@
 // Decisions into what a model reads. A refusal is a result and not an error: models repeat what they take for a fault.
 
-import type { Denied, Waiting } from '../../typescript/decision.ts';
+import { type Denied, toldWaiting, type Waiting } from '../../typescript/decision.ts';
 import { completed, type Era } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -54,7 +54,7 @@ export function waitingAnswer(
   settings: RefusalSettings,
 ): RpcResponse {
   return answer(request, era, settings, {
-    text: `${waiting.message} Nothing was carried out. Call again with the same arguments to go on.`,
+    text: toldWaiting(waiting),
     decision: {
       decision: waiting.for === 'approval' ? 'ESCALATE' : 'REAUTH_REQUIRED',
       request_id: waiting.requestId,

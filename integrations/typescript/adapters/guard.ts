@@ -3,7 +3,7 @@
 // INVARIANT: a tool runs under `allowed` and under nothing else, and each grant serves one execution.
 
 import { type Allowed, type Decision, type Denied, Unreachable, type Waiting, type Writ } from '../client.ts';
-import { refusal } from '../decision.ts';
+import { refusal, toldWaiting } from '../decision.ts';
 
 export interface GuardSettings {
   /** Made with `connect`, which alone knows the key. */
@@ -202,9 +202,7 @@ function notRun(decision: Denied | Waiting): NotRun {
 
 /** Says what happened, and whether the same call can help: a model that reads of an error tries again. */
 function messageOf(decision: Denied | Waiting): string {
-  if (decision.kind === 'waiting') {
-    return `Not run yet. ${decision.message} Once that is done, the same call with the same arguments goes on.`;
-  }
+  if (decision.kind === 'waiting') return toldWaiting(decision);
   const { requestId, policy, reason, message } = decision;
   return requestId === null
     ? `Not run: there is no decision about this call (${policy}: ${reason}).`

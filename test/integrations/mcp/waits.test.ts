@@ -59,7 +59,7 @@ describe('a client that can do nothing', () => {
     const first = wire();
     await initialize(first);
     const told = await first.ask('tools/call', pay());
-    expect(textOf(told)).toMatch(/waits for people.*Call again with the same arguments/);
+    expect(textOf(told)).toMatch(/waits for people.*Make the same call again/);
     expect(told.result._meta['writ-decision']).toMatchObject({
       decision: 'ESCALATE',
       retry: 'after_approval',

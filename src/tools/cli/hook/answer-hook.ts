@@ -4,6 +4,7 @@
 
 import type { Readable } from 'node:stream';
 import { connect, type Decision } from '../../../../integrations/typescript/client.ts';
+import { toldWaiting } from '../../../../integrations/typescript/decision.ts';
 import { jsonLimits, readJson } from '../../../language/json/read.ts';
 import { type Dialect, isObject } from './dialects.ts';
 
@@ -81,7 +82,7 @@ function answerOf({ dialect, isDeferring }: HookOptions, decision: Decision): Ho
     case 'allowed':
       return { code: 0, stdout: dialect.allowed, stderr: '' };
     case 'waiting': {
-      const reason = `${decision.message} Nothing was carried out. Make the same call again to go on.`;
+      const reason = toldWaiting(decision);
       if (isDeferring && dialect.deferred !== null)
         return { code: 0, stdout: dialect.deferred(reason), stderr: '' };
       return refused(reason);
