@@ -36,6 +36,7 @@ const columns =
   'sequence, id, agent_id AS "agentId", action_key AS "actionKey", outcome, record_json AS "recordJson"';
 const endsText =
   'SELECT (SELECT min(sequence) FROM requests) AS first, (SELECT max(sequence) FROM requests) AS last';
+const markText = `SELECT low, high, first, last FROM search_mark, (${endsText}) AS ends WHERE id = 1`;
 const unindexed = {
   newer: `SELECT ${columns} FROM requests WHERE sequence > $1 AND sequence <= $3 ORDER BY sequence LIMIT $2`,
   older: `SELECT ${columns} FROM requests WHERE sequence <= $1 AND sequence <= $3 ORDER BY sequence DESC LIMIT $2`,
@@ -98,9 +99,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
 
   /** Whether there is nothing to do, without a lock. */
   async function isIn(which: 'newer' | 'older'): Promise<boolean> {
-    const [mark] = await rows<Mark & Ends>(
-      `SELECT low, high, first, last FROM search_mark, (${endsText}) AS ends WHERE id = 1`,
-    );
+    const [mark] = await rows<Mark & Ends>(markText);
     if (mark === undefined || mark.low === null || mark.high === null) return false;
     if ((mark.first ?? 0) > forgotten) return false;
     return which === 'newer' ? mark.high >= (mark.last ?? 0) : mark.low < (mark.first ?? 1);
@@ -114,9 +113,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
       return await transaction(() => takeIn(which, countMax, settled));
     },
     async unsearched() {
-      const [mark] = await rows<Mark & Ends>(
-        `SELECT low, high, first, last FROM search_mark, (${endsText}) AS ends WHERE id = 1`,
-      );
+      const [mark] = await rows<Mark & Ends>(markText);
       const { low = null, high = null, first = null, last = null } = mark ?? {};
       if (first === null || last === null) return 0;
       if (low === null || high === null) return last - first + 1;
