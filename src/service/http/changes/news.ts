@@ -73,9 +73,11 @@ export function createNews(deps: NewsDeps): News {
   }
 
   function onRequest(notice: RequestNotice): void {
-    const { kind, requestId: id, groups, asksStepUp, atMs } = notice;
+    const { kind, requestId: id, groups, asksStepUp, said = null, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
     dispatcher.emit({ type: `request.${kind}`, id, links, atMs });
+    if (mailer !== null && said !== null)
+      tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
     if (mailer === null || kind !== 'pending' || (groups.length === 0 && !asksStepUp)) return;
     tellPeople(notice, mailer).catch(onFailure);
   }
@@ -122,6 +124,33 @@ export function createNews(deps: NewsDeps): News {
         text: `Your application for access was declined:\n\n${answer ?? ''}\n`,
       }),
   };
+}
+
+interface TellingSaid extends Pick<NewsDeps, 'controlOwnerOf' | 'publicUrl'> {
+  readonly mailer: Pick<Mailer, 'post'>;
+  readonly approversOf: () => Promise<readonly Person[]>;
+}
+
+/** A question goes to the control owner, an answer to those who have asked; the words are for the dashboard. */
+async function tellSaid(
+  { notice, said }: { notice: RequestNotice; said: NonNullable<RequestNotice['said']> },
+  { controlOwnerOf, publicUrl, mailer, approversOf }: TellingSaid,
+): Promise<void> {
+  if (said.kind === 'comment') return;
+  const owner = said.kind === 'question' ? await controlOwnerOf(notice.agentId) : null;
+  const isTold = (person: Person): boolean =>
+    said.kind === 'question'
+      ? owner !== null && isControlOwner(person, owner)
+      : said.askers.includes(person.id);
+  const what = said.kind === 'question' ? 'a question about a request' : 'an answer to your question';
+  const action = oneLine(notice.actionKey);
+  for (const { email } of (await approversOf()).filter(isTold)) {
+    mailer.post({
+      to: email,
+      subject: `Writ: ${what} (${action})`,
+      text: `There is ${what} for \`${action}\`.\n\nRead it and go on from there:\n${publicUrl}/approvals/${notice.requestId}\n`,
+    });
+  }
 }
 
 /** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
