@@ -226,7 +226,6 @@ test.each([
   ['vendor', 'Staples', false, /^usual: 11 times/],
   ['vendor', 'Other', true, /^new; so far "Staples" \(11x\), "Uline" \(1x\)$/],
   ['city', 'Oslo', false, /not one of the most frequent: "Rome" \(4x\), 8 others/],
-  ['note', 'b', false, /different every time/],
   ['extra', 1, true, /never sent/],
 ])('%s %s beside what is usual', (path, value, isUnusual, words) => {
   const compared = compareWithProfile(profile, path, value);
@@ -234,8 +233,11 @@ test.each([
   expect(compared?.words).toMatch(words);
 });
 
-test('without a request before there is nothing to compare with', () => {
+test('below ten grants, or where a field differs nearly always, there is nothing to compare with', () => {
   expect(compareWithProfile({ ...profile, count: 0, fields: [] }, 'amount', 1)).toBeNull();
+  expect(compareWithProfile({ ...profile, count: 9 }, 'amount', 101)).toBeNull();
+  expect(compareWithProfile(profile, 'note', 'b')).toBeNull();
+  expect(compareWithProfile(profile, 'note', 'a')).toBeNull();
 });
 
 function detail(change: Partial<RequestDetail>): RequestDetail {
@@ -250,6 +252,8 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     approvals: [],
     trace: [],
     policy_set: { digest: '', commit: null },
+    comments: [],
+    step_ups: [],
     may: null,
     ...change,
   };

@@ -112,8 +112,8 @@ requests.view        GET /v1/requests, GET /v1/requests/count, GET /v1/requests/
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
 requests.view        GET /v1/requests/{id}/explain, GET /v1/agents/{id}/payload-profile
-requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals
-requests.reject      POST /v1/requests/{id}/reject
+requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/take-back
+requests.reject      POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments
 requests.report      POST /v1/requests/{id}/outcome
 overview.view        GET /v1/overview
 people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations

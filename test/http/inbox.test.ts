@@ -2,9 +2,13 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import { createNews } from '../../src/service/http/changes/news.ts';
+import { createDirectory } from '../../src/service/people/directory.ts';
+import { createRequestEvents } from '../../src/service/requests/record/request-events.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { shareService } from './service.ts';
-import { ask, codeOf, usePolicies, type View } from './written-policies.ts';
+import { ask, codeOf, give, look, usePolicies, type View } from './written-policies.ts';
 
 const policies = `
 approvers finance "Finance"
@@ -26,6 +30,9 @@ interface Inbox {
   readonly ann: Client;
   /** Of finance, and the control owner of the second agent. */
   readonly ben: Client;
+  /** Of no group that is asked. */
+  readonly eve: Client;
+  readonly secondKey: string;
   readonly small: View;
   readonly large: View;
   readonly both: View;
@@ -47,6 +54,11 @@ async function build(): Promise<Inbox> {
     roles: ['approver', 'owner'],
     groups: ['finance', 'legal'],
   });
+  const eve = await personWith(service(), admin, {
+    email: 'eve@example.com',
+    roles: ['approver'],
+    groups: ['security'],
+  });
   const draft = { name: 'Second', riskTier: 'low', controlOwner: 'ben@example.com', tags: [] } as const;
   const added = await addAgent(service().store, draft);
   if (added.kind !== 'added') throw new Error(added.kind);
@@ -54,7 +66,7 @@ async function build(): Promise<Inbox> {
   const large = await ask(service(), 'pay.large', { payload: { amount: 2, vendor: 'Acme' } });
   const both = await ask(service(), 'pay.both', { payload: { amount: 3 }, key: added.apiKey });
   const step = await ask(service(), 'pay.step', { payload: { amount: 4 }, key: added.apiKey });
-  return { ann, ben, small, large, both, step };
+  return { ann, ben, eve, secondKey: added.apiKey, small, large, both, step };
 }
 
 beforeAll(async () => {
@@ -133,5 +145,121 @@ describe('the inbox', () => {
     const answer = await ben.send(`/v1/approvals?${query}`);
     expect(codeOf(answer)).toEqual([400, 'invalid_query']);
     expect(answer.body.detail).toBe(words);
+  });
+});
+
+async function say(person: Client, id: string, kind: string, text = 'what for?') {
+  return await person.send(`/v1/requests/${id}/comments`, { method: 'POST', body: { kind, text } });
+}
+
+async function takeBack(person: Client, id: string) {
+  return await person.send(`/v1/requests/${id}/take-back`, { method: 'POST' });
+}
+
+describe('without deciding', () => {
+  test('people comment, ask and answer; it waits on, and its agent hears nothing', async () => {
+    const { ann, ben, eve, large, both, secondKey } = await inbox();
+    const { request_id: id } = both;
+    expect(codeOf(await say(ben, id, 'answer'))).toEqual([409, 'conflict']);
+    expect(codeOf(await say(ann, id, 'question'))).toEqual([200, 'pending']);
+    expect(codeOf(await say(ben, id, 'answer', 'for the fair'))).toEqual([200, 'pending']);
+    const { body } = await say(ann, id, 'comment', 'thanks');
+    expect(body.comments).toMatchObject([
+      { by: expect.stringContaining('anna@example.com'), kind: 'question', text: 'what for?' },
+      { by: expect.stringContaining('ben@example.com'), kind: 'answer', text: 'for the fair' },
+      { by: expect.stringContaining('anna@example.com'), kind: 'comment', text: 'thanks' },
+    ]);
+    expect(body.requires.approvals).toMatchObject([{ given: 0 }, { given: 0 }]);
+    const asAgent = await look({ ...service(), apiKey: secondKey }, id);
+    expect([asAgent.status, asAgent.body.comments]).toEqual([200, []]);
+    expect(codeOf(await say(eve, id, 'comment'))).toEqual([404, 'request_not_found']);
+    expect(codeOf(await say(ann, id, 'comment', ''))).toEqual([400, 'invalid_body']);
+    expect(codeOf(await say(ann, id, 'shout'))).toEqual([400, 'invalid_body']);
+    expect(codeOf(await say(ann, large.request_id, 'answer'))).toEqual([409, 'conflict']);
+    expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
+  });
+
+  test('a question is mailed to the control owner, its answer to who asked, and webhooks hear of both', async () => {
+    const { ann } = await inbox();
+    const mails: string[] = [];
+    const events: string[] = [];
+    const news = createNews({
+      directory: createDirectory(service().store.documents, Date.now),
+      publicUrl: 'https://writ.example.com',
+      dispatcher: { emit: ({ type }) => void events.push(type) },
+      mailer: { post: ({ to, subject }) => void mails.push(`${to}: ${subject}`) },
+      onFailure: (error) => expect.unreachable(String(error)),
+      controlOwnerOf: async () => 'ben@example.com',
+    });
+    const requests = createRequestEvents();
+    news.follow(requests, { onChange: () => () => undefined });
+    const asker = (await ann.send('/v1/session')).body.person.id;
+    const at = {
+      requestId: 'r1',
+      agentId: 'a1',
+      actionKey: 'pay.both',
+      title: 'Pay 9.00 USD to Staples',
+      groups: [],
+      asksStepUp: false,
+      atMs: 0,
+    };
+    for (const kind of ['comment', 'question', 'answer'] as const)
+      requests.emit({ ...at, kind: 'commented', status: 'pending', said: { kind, askers: [asker] } });
+    await expect.poll(() => mails).toHaveLength(2);
+    expect(mails.toSorted()).toEqual([
+      'anna@example.com: Writ: an answer to your question (Pay 9.00 USD to Staples)',
+      'ben@example.com: Writ: a question about a request (Pay 9.00 USD to Staples)',
+    ]);
+    expect(events).toEqual(['request.commented', 'request.commented', 'request.commented']);
+  });
+
+  test('nothing is said about what is decided', async () => {
+    const { ann } = await inbox();
+    const { request_id: id } = await ask(service(), 'pay.small', { payload: { amount: 9 } });
+    await give(ann, id, 'reject');
+    expect(codeOf(await say(ann, id, 'comment'))).toEqual([409, 'conflict']);
+  });
+});
+
+describe('an approval', () => {
+  test('is taken back by its giver while others are awaited, and given again', async () => {
+    const { ann, ben, large } = await inbox();
+    const { request_id: id } = large;
+    expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
+    expect((await give(ann, id, 'approve')).body.may).toMatchObject({ approve: [], take_back: true });
+    expect(codeOf(await takeBack(ben, id))).toEqual([409, 'conflict']);
+    const { body } = await takeBack(ann, id);
+    expect(body).toMatchObject({ status: 'pending', may: { approve: ['finance'], take_back: false } });
+    expect(body.requires.approvals).toEqual([{ group: 'finance', needs: 2, given: 0 }]);
+    expect(body.approvals).toMatchObject([{ is_approved: true, fell_away: 'took it back' }]);
+    expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
+    // One more is not enough now.
+    expect((await give(ben, id, 'approve')).body.status).toBe('pending');
+    expect((await give(ann, id, 'approve')).body.status).toBe('approved');
+    expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
+    expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
+  });
+
+  test('of one of two groups that is taken back is asked for again', async () => {
+    const { ann, ben } = await inbox();
+    const { request_id: id } = await ask(service(), 'pay.both', { payload: { amount: 8 } });
+    expect((await give(ann, id, 'approve')).body.requires.approvals).toMatchObject([{ group: 'legal' }]);
+    const { body } = await takeBack(ann, id);
+    expect(body.requires.approvals).toMatchObject([{ group: 'finance' }, { group: 'legal' }]);
+    expect((await give(ben, id, 'approve', 'legal')).body.status).toBe('pending');
+    expect((await give(ann, id, 'approve')).body.status).toBe('approved');
+  });
+
+  test('and its taking back at once with the last one leave either a grant of two or a wait', async () => {
+    const { ann, ben } = await inbox();
+    for (let round = 0; round < 4; round += 1) {
+      const { request_id: id } = await ask(service(), 'pay.large', { payload: { amount: 10 + round } });
+      await give(ann, id, 'approve');
+      const [given, back] = await Promise.all([give(ben, id, 'approve'), takeBack(ann, id)]);
+      const { body } = await ben.send(`/v1/requests/${id}`);
+      expect([given.status, back.status, body.status]).toEqual(
+        body.status === 'approved' ? [200, 409, 'approved'] : [200, 200, 'pending'],
+      );
+    }
   });
 });

@@ -97,7 +97,11 @@ describe('of a request', () => {
     ]);
     expect(codeOf(await by(world.owner, {}))).toEqual([400, 'invalid_body']);
     const answer = await by(world.owner, shown);
-    expect(answer.body).toMatchObject({ decision: 'ALLOW', status: 'approved' });
+    expect(answer.body).toMatchObject({
+      decision: 'ALLOW',
+      status: 'approved',
+      step_ups: [{ by: expect.stringContaining('olga@example.com'), passkey: null }],
+    });
     expect(codeOf(await by(world.owner, { password, code: world.code() }))).toEqual([409, 'conflict']);
     // For that very request alone.
     expect(await asker(world)('ops.any')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
@@ -172,9 +176,9 @@ describe('of a request', () => {
     ]);
     // A question that was answered wrongly is used up.
     const { body: again } = await post(`/v1/requests/${first}/step-up/options`);
-    expect((await stepUp(owner, `requests/${first}`, { passkey: device.get(again) })).body.status).toBe(
-      'approved',
-    );
+    const passed = await stepUp(owner, `requests/${first}`, { passkey: device.get(again) });
+    expect(passed.body.step_ups).toMatchObject([{ passkey: 'key' }]);
+    expect(passed.body.status).toBe('approved');
     const refused = await world.ben.send(`/v1/requests/${second}/step-up/options`, { method: 'POST' });
     expect(codeOf(refused)).toEqual([403, 'not_allowed']);
   });
@@ -197,15 +201,17 @@ describe('of an agent', () => {
     expect(await asking('ops.recent')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
   });
 
-  test('decides again what waits for it', async () => {
+  test.each(['agent', 'request'])('for one %s decides again what waits for it', async (subject) => {
     const world = await start();
     const asking = asker(world);
+    const other = await asking('ops.any');
     const [any, recent, both] = [
       await asking('ops.any'),
       await asking('ops.recent'),
       await asking('ops.both'),
     ];
-    await stepUp(world.owner, `agents/${world.agentId}`, { password, code: world.code() });
+    const of = subject === 'agent' ? `agents/${world.agentId}` : `requests/${other.request_id}`;
+    await stepUp(world.owner, of, { password, code: world.code() });
     const standing = async (id: string) => {
       const { body } = await world.owner.send(`/v1/requests/${id}`);
       return [body.decision, body.status];

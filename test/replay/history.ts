@@ -91,7 +91,7 @@ export async function makeHistory(
     if (ids.length === 0 || what < 45) return await ask();
     if (what < 68) return await vote('approve');
     if (what < 72) return await vote('reject');
-    if (what < 77) return await service.decisions.stepUp(chosen(), people[2]!);
+    if (what < 77) return await service.decisions.stepUp(chosen(), { ...people[2]!, passkey: null });
     if (what < 80) return await service.decisions.stepUpAgent(random.pick(agents).id, people[2]!);
     if (what < 86) {
       const report = { executed: random.chance(0.3), by: { person: people[0]! }, mayRelease: true };

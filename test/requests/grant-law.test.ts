@@ -149,7 +149,7 @@ test.each([1, 2, 3])(
       const person = pick(people);
       if (id === undefined) return;
       const caller = callerOf({ person, roles: person.roles });
-      if (below(2) === 0) await decisions.stepUp(id, caller);
+      if (below(2) === 0) await decisions.stepUp(id, { ...caller, passkey: null });
       else await decisions.stepUpAgent(pick(agents).agent.id, caller);
     };
     const disturb = async () => {

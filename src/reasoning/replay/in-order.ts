@@ -271,6 +271,10 @@ export class InOrder {
           this.#decideAgain(course, atMs, look);
         return;
       }
+      case 'taken-back':
+        // The last vote counts, and this one is for nothing.
+        course.votes.push({ person: event.person, isOwner: false, rules: new Set() });
+        return;
       case 'rejected':
         if (event.group === null || needsOf(latestOf(course), event.group) !== null)
           this.#end(course, 'refused');

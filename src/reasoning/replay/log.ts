@@ -34,6 +34,8 @@ export interface LoggedEvents {
 
 export type LoggedEvent =
   | { readonly kind: 'approved'; readonly person: LoggedPerson; readonly group: string | null }
+  /** By the person's id. */
+  | { readonly kind: 'taken-back'; readonly person: string }
   | { readonly kind: 'rejected'; readonly group: string | null }
   | { readonly kind: 'stepped-up' | 'expired' | 'consumed' | 'released' }
   | {

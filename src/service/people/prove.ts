@@ -28,7 +28,13 @@ export interface Showing {
 
 /** `factorSinceMs`: since when the second factor that was shown is set up; null where there was none. */
 export type Reauthenticated =
-  | { readonly kind: 'right'; readonly person: Person; readonly factorSinceMs: number | null }
+  | {
+      readonly kind: 'right';
+      readonly person: Person;
+      readonly factorSinceMs: number | null;
+      /** The name of the passkey that was shown; null where none was. */
+      readonly passkey: string | null;
+    }
   | Refused
   | { readonly kind: 'nothing-shown' };
 
@@ -44,7 +50,8 @@ export async function reauthenticate(
     const answered = await checkPasskey(deps, purpose, passkey);
     if (answered === null || answered.person.id !== person.id) return { kind: 'wrong' };
     reserved.succeeded();
-    return { kind: 'right', person: answered.person, factorSinceMs: answered.passkey.createdAtMs };
+    const { name, createdAtMs } = answered.passkey;
+    return { kind: 'right', person: answered.person, factorSinceMs: createdAtMs, passkey: name };
   }
   if (password === undefined) return { kind: 'nothing-shown' };
   const found = await directory.people.find(person.id);
@@ -53,7 +60,8 @@ export async function reauthenticate(
   const checked = await checkCredentials(deps, found, { ...credentials, known, takesRecoveryCode });
   if (checked.kind !== 'right') return checked;
   const { person: checkedPerson } = checked;
-  return { kind: 'right', person: checkedPerson, factorSinceMs: checkedPerson.totp?.setUpAtMs ?? null };
+  const factorSinceMs = checkedPerson.totp?.setUpAtMs ?? null;
+  return { kind: 'right', person: checkedPerson, factorSinceMs, passkey: null };
 }
 
 export type Proved =

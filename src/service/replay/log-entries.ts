@@ -91,6 +91,8 @@ export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEve
     }
     case 'rejected':
       return { kind: 'rejected', group: (detail as Vote).group };
+    case 'taken-back':
+      return { kind: 'taken-back', person: (detail as Vote).person };
     case 'decided': {
       const { decision, meters } = detail as DecidedDetail;
       return { kind: 'decided', decision, meters: readingsOf(meters), expiresAtMs };

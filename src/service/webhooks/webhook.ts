@@ -13,6 +13,7 @@ import { readTarget, type Target } from './target.ts';
 export const webhookEvents = [
   'request.pending',
   'request.decided',
+  'request.commented',
   'policies.reload_failed',
   'agent.revoked',
 ] as const;

@@ -19,6 +19,7 @@ type Event = Webhook['events'][number];
 const meanings: Readonly<Record<Event, string>> = {
   'request.pending': 'a request waits for people',
   'request.decided': 'a waiting request was decided',
+  'request.commented': 'somebody commented on a waiting request',
   'policies.reload_failed': 'changed policies failed to load',
   'agent.revoked': 'an agent was revoked',
 };

@@ -19,9 +19,10 @@ import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
 import { Deadline } from './deadline.tsx';
+import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
-import { compareWithProfile } from './payload-profile.ts';
+import { compareWithProfile, grantsMin } from './payload-profile.ts';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 
@@ -124,6 +125,7 @@ function Whole({ request, problem, reload }: WholeProps) {
               reload();
             }}
           />
+          <Discussion request={request} reload={reload} />
           <Section title="Who asks">
             <WhoAsks request={request} />
           </Section>
@@ -194,13 +196,11 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
         {profile !== null &&
           profile.count === 0 &&
           'The agent was never granted this action before, so there is nothing to compare with.'}
-        {profile !== null && profile.count > 0 && (
-          <>
-            Beside each value: how it compares with the{' '}
-            {profile.count === 1 ? 'one request' : `last ${profile.count} requests`} of this action that the
-            agent was granted.
-          </>
-        )}
+        {profile !== null &&
+          profile.count > 0 &&
+          (profile.count < grantsMin
+            ? `New here: the agent was granted this action ${profile.count} ${profile.count === 1 ? 'time' : 'times'} so far, too few to say what is usual.`
+            : `Beside each value: how it compares with the last ${profile.count} requests of this action that the agent was granted.`)}
       </p>
       <Facts
         items={[

@@ -15,6 +15,8 @@ export interface Compared {
 const fieldsMax = 100;
 const textLengthMax = 100;
 const commonShown = 3;
+/** Fewer grants make nothing usual. */
+export const grantsMin = 10;
 
 /** Null where there is nothing to compare with. */
 export function compareWithProfile(
@@ -22,7 +24,7 @@ export function compareWithProfile(
   path: string,
   value: unknown,
 ): Compared | null {
-  if (count === 0) return null;
+  if (count < grantsMin) return null;
   const field = fields.find((one) => one.path === path);
   if (field === undefined) {
     return fields.length < fieldsMax ? { isUnusual: true, words: 'never sent before' } : null;
@@ -38,12 +40,11 @@ function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unkno
   return { isUnusual: false, words: `usual: ${range}` };
 }
 
-function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): Compared {
+function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): Compared | null {
   const same = common.find((one) => one.value === (typeof value === 'string' ? cut(value) : value));
   if (same !== undefined)
-    return { isUnusual: false, words: `usual: ${same.count} ${times(same.count)} so far` };
-  if (common.length > 0 && distinct > common.length && common[0]?.count === 1)
-    return { isUnusual: false, words: 'different every time so far' };
+    return same.count === 1 ? null : { isUnusual: false, words: `usual: ${same.count} times so far` };
+  if (common.length > 0 && distinct > common.length && common[0]?.count === 1) return null;
   const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count}x)`);
   const isComplete = distinct <= common.length;
   const rest = distinct - listed.length;
@@ -51,10 +52,6 @@ function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unkno
   return isComplete
     ? { isUnusual: true, words: `new; so far ${known}` }
     : { isUnusual: false, words: `not one of the most frequent: ${known}` };
-}
-
-function times(count: number): string {
-  return count === 1 ? 'time' : 'times';
 }
 
 /** As the service cuts what it tells. */

@@ -16,6 +16,7 @@ import { StepUpDialog } from '../requests/step-up.tsx';
 import { groupWords, ownerGroup, personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
 import type { OwnAct } from './meanwhile.tsx';
+import { TakeBack } from './take-back.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
@@ -90,6 +91,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
         <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={() => onSent('stepped up')} />
       )}
       {may.why !== null && !may.step_up && <p>{may.why}</p>}
+      {may.take_back && <TakeBack id={id} onDone={reload} />}
       {vote === null ? (
         <div class="approval-votes">
           {may.approve.length > 0 && (
@@ -153,7 +155,15 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
 
 type May = NonNullable<RequestDetail['may']>;
 
-const nothing: May = { approve: [], reject: false, step_up: false, report: false, why: null };
+const nothing: May = {
+  approve: [],
+  reject: false,
+  take_back: false,
+  comment: false,
+  step_up: false,
+  report: false,
+  why: null,
+};
 
 function isOpen(may: May, vote: VoteKind): boolean {
   return vote === 'approve' ? may.approve.length > 0 : may.reject;

@@ -47,6 +47,8 @@ const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, Sign>> =
   asked: ['agent', 'unknown'],
   approved: ['allow', 'allow'],
   rejected: ['deny', 'deny'],
+  said: ['list', 'unknown'],
+  'stepped-up': ['reauth', 'reauth'],
   waits: ['clock', 'escalate'],
   ends: ['clock', 'unknown'],
   ended: ['clock', 'unknown'],

@@ -6,7 +6,17 @@ import type { Operations } from '../../api/types.ts';
 export type RequestDetail = Operations['getRequest']['reply'];
 
 export interface TimelineEvent {
-  readonly kind: 'asked' | 'approved' | 'rejected' | 'decided' | 'waits' | 'ends' | 'ended' | 'used';
+  readonly kind:
+    | 'asked'
+    | 'approved'
+    | 'rejected'
+    | 'said'
+    | 'stepped-up'
+    | 'decided'
+    | 'waits'
+    | 'ends'
+    | 'ended'
+    | 'used';
   readonly at: string | null;
   /** Who did it, where it was a person; with address and id as the record has it. */
   readonly by: string | null;
@@ -15,7 +25,7 @@ export interface TimelineEvent {
 }
 
 export function timelineEvents(request: RequestDetail, nowMs: number): readonly TimelineEvent[] {
-  const { created_at, decided_at, expires_at, status, approvals } = request;
+  const { created_at, decided_at, expires_at, status, approvals, comments, step_ups } = request;
   const plain = { by: null, comment: null } as const;
   const asked: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
@@ -29,12 +39,33 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
       }`,
     }),
   );
+  const said = comments.map(
+    ({ by, kind, text, at }): TimelineEvent => ({
+      kind: 'said',
+      at,
+      by,
+      comment: text,
+      text: saidWords[kind],
+    }),
+  );
+  const stepUps = step_ups.map(
+    ({ by, passkey, at }): TimelineEvent => ({
+      kind: 'stepped-up',
+      at,
+      by,
+      comment: null,
+      text: `stepped up (${passkey === null ? 'password and code' : `passkey “${passkey}”`})`,
+    }),
+  );
   const isOver = Date.parse(expires_at) <= nowMs;
   const decided = (text: string): TimelineEvent => ({ ...plain, kind: 'decided', at: decided_at, text });
   const ends: TimelineEvent = isOver
     ? { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' }
     : { ...plain, kind: 'ends', at: expires_at, text: 'The grant ends' };
-  const before = [asked, ...votes];
+  const acts = [...votes, ...said, ...stepUps].sort((one, other) =>
+    (one.at ?? '').localeCompare(other.at ?? ''),
+  );
+  const before = [asked, ...acts];
   switch (status) {
     case 'pending':
       return [...before, { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' }];
@@ -64,6 +95,12 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
       ];
   }
 }
+
+const saidWords: Readonly<Record<RequestDetail['comments'][number]['kind'], string>> = {
+  comment: 'commented',
+  question: 'asked the control owner',
+  answer: 'answered',
+};
 
 /** "ben@example.com (b3f1…)" without the id. */
 export function personWords(by: string): string {

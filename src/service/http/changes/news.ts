@@ -46,11 +46,11 @@ export function createNews(deps: NewsDeps): News {
   const approversOf = createApprovers(directory);
 
   async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
-    const { requestId: id, agentId, groups, asksStepUp, actionKey, title } = notice;
+    const { requestId: id, agentId, groups, asksStepUp, actionKey } = notice;
     const asksOwner = asksStepUp || groups.includes(askedOwner);
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
-    const about = title === '' ? action : oneLine(title);
+    const about = aboutOf(notice);
     const needs = groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
     for (const person of await approversOf()) {
       const { email } = person;
@@ -74,9 +74,11 @@ export function createNews(deps: NewsDeps): News {
   }
 
   function onRequest(notice: RequestNotice): void {
-    const { kind, requestId: id, groups, asksStepUp, atMs } = notice;
+    const { kind, requestId: id, groups, asksStepUp, said = null, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
     dispatcher.emit({ type: `request.${kind}`, id, links, atMs });
+    if (mailer !== null && said !== null)
+      tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
     if (mailer === null || kind !== 'pending' || (groups.length === 0 && !asksStepUp)) return;
     tellPeople(notice, mailer).catch(onFailure);
   }
@@ -125,6 +127,33 @@ export function createNews(deps: NewsDeps): News {
   };
 }
 
+interface TellingSaid extends Pick<NewsDeps, 'controlOwnerOf' | 'publicUrl'> {
+  readonly mailer: Pick<Mailer, 'post'>;
+  readonly approversOf: () => Promise<readonly Person[]>;
+}
+
+/** A question goes to the control owner, an answer to those who have asked; the words are for the dashboard. */
+async function tellSaid(
+  { notice, said }: { notice: RequestNotice; said: NonNullable<RequestNotice['said']> },
+  { controlOwnerOf, publicUrl, mailer, approversOf }: TellingSaid,
+): Promise<void> {
+  if (said.kind === 'comment') return;
+  const owner = said.kind === 'question' ? await controlOwnerOf(notice.agentId) : null;
+  const isTold = (person: Person): boolean =>
+    said.kind === 'question'
+      ? owner !== null && isControlOwner(person, owner)
+      : said.askers.includes(person.id);
+  const what = said.kind === 'question' ? 'a question about a request' : 'an answer to your question';
+  const about = aboutOf(notice);
+  for (const { email } of (await approversOf()).filter(isTold)) {
+    mailer.post({
+      to: email,
+      subject: `Writ: ${what} (${about})`,
+      text: `${about}\n\nThere is ${what}.\n\nRead it and go on from there:\n${publicUrl}/approvals/${notice.requestId}\n`,
+    });
+  }
+}
+
 /** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
 const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'passkey-added': 'a passkey was added to your account',
@@ -141,6 +170,10 @@ const noticeTexts: Readonly<Record<NoticeKind, string>> = {
 };
 
 /** Action keys are declared, but may be quoted and hold anything. */
+function aboutOf({ title, actionKey }: RequestNotice): string {
+  return oneLine(title === '' ? actionKey : title);
+}
+
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 100);
 }

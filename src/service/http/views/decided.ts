@@ -20,7 +20,8 @@ type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
 
 /** With what the caller may do about it; an agent may do nothing. */
 export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
-  return requestDetail(seen.state, seen.nowMs, call.agent === null ? mayFor(call, seen) : null);
+  if (call.agent === null) return requestDetail(seen.state, seen.nowMs, mayFor(call, seen));
+  return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
 }
 
 export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowMs }: Shown): May {

@@ -1,7 +1,9 @@
 // The schemas of a request as clients see it: the eight fields of a reply, and the detail behind them. Routes answer
 // by them and the OpenAPI document shows them.
 
+import { saidKinds } from '../../requests/record/request-state.ts';
 import type { JsonSchema } from '../contract/operation.ts';
+import { objectSchema } from '../contract/schemas.ts';
 
 export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as const;
 
@@ -109,6 +111,22 @@ const approvalSchema = {
   },
 } as const;
 
+const commentSchema = objectSchema({
+  by: { type: 'string' },
+  kind: { type: 'string', enum: saidKinds },
+  text: { type: 'string' },
+  at: time,
+});
+
+const stepUpSchema = objectSchema({
+  by: { type: 'string' },
+  passkey: {
+    type: ['string', 'null'],
+    description: 'The name of the passkey; null for a password and a one-time code.',
+  },
+  at: time,
+});
+
 const mayProperties = {
   approve: {
     type: 'array',
@@ -116,6 +134,8 @@ const mayProperties = {
     items: { type: 'string' },
   },
   reject: { type: 'boolean' },
+  take_back: { type: 'boolean', description: 'Take your own approval back.' },
+  comment: { type: 'boolean', description: 'Say something without deciding.' },
   step_up: { type: 'boolean' },
   report: { type: 'boolean', description: 'Say what became of the grant.' },
   why: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
@@ -142,6 +162,8 @@ export const detailSchema = {
     'session',
     'digest',
     'approvals',
+    'comments',
+    'step_ups',
     'requires',
     'trace',
     'policy_set',
@@ -178,6 +200,16 @@ export const detailSchema = {
       description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
     },
     approvals: { type: 'array', description: "People's votes, the earliest first.", items: approvalSchema },
+    comments: {
+      type: 'array',
+      description: 'What people have said without deciding, the earliest first; empty for an agent.',
+      items: commentSchema,
+    },
+    step_ups: {
+      type: 'array',
+      description: 'Step-ups for this very request, the earliest first.',
+      items: stepUpSchema,
+    },
     requires: requiresSchema,
     trace: {
       type: 'array',
@@ -259,7 +291,15 @@ export const summaryExample = {
   decided_at: null,
 } as const;
 
-const mayExample = { approve: ['finance'], reject: true, step_up: false, report: false, why: null } as const;
+const mayExample = {
+  approve: ['finance'],
+  reject: true,
+  take_back: false,
+  comment: true,
+  step_up: false,
+  report: false,
+  why: null,
+} as const;
 
 export const queuedExample = { ...summaryExample, may: mayExample } as const;
 
@@ -279,6 +319,8 @@ export const detailExample = {
       fell_away: null,
     },
   ],
+  comments: [],
+  step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
   policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
   may: mayExample,

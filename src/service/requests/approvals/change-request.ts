@@ -11,7 +11,7 @@ import type { Store } from '../../store/contract/store.ts';
 import { meterPlaces } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import { recordTitle } from '../record/record.ts';
-import type { RequestEvents } from '../record/request-events.ts';
+import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { recordedFacts } from './decide-again.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
@@ -253,9 +253,10 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
   const asksStepUp = isPending && state.decision.requires?.reauth != null;
   const hasAskedStepUp = before.decision.requires?.reauth != null;
   const isAsBefore = groups.join() === askedGroups(before.decision).join() && (!asksStepUp || hasAskedStepUp);
-  if (isPending && isAsBefore) return;
+  const said = state.said.length > before.said.length ? saidNow(state) : null;
+  if (isPending && isAsBefore && said === null) return;
   news?.emit({
-    kind: isPending ? 'pending' : 'decided',
+    kind: said !== null ? 'commented' : isPending ? 'pending' : 'decided',
     requestId: record.id,
     agentId: record.agentId,
     actionKey: record.actionKey,
@@ -263,6 +264,15 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
     status,
     groups,
     asksStepUp,
+    said,
     atMs: Math.trunc(clock()),
   });
+}
+
+/** What was said last, and to whom it may be an answer. */
+function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | null {
+  const last = said.at(-1);
+  if (last === undefined) return null;
+  const askers = said.flatMap(({ kind, person }) => (kind === 'question' ? [person] : []));
+  return { kind: last.kind, askers: [...new Set(askers)] };
 }

@@ -113,7 +113,8 @@ function voteBy(
   { state, nowMs }: Seen,
 ): Omit<Vote, 'isApproved' | 'group' | 'rules'> {
   const { id: person, email, who } = caller;
-  return { person, email, who, comment, atMs: nowMs, digest: requestDigest(state.record), fellAway: null };
+  const digest = requestDigest(state.record);
+  return { person, email, who, comment, atMs: nowMs, digest, takenBackAtMs: null, fellAway: null };
 }
 
 interface Answering {

@@ -8,7 +8,7 @@ import type { May } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { approvedOf } from './decide-again.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
-import { hasApproved } from './votes-now.ts';
+import { hasApproved, lastApproval } from './votes-now.ts';
 
 export interface MayOptions {
   readonly caller: Caller;
@@ -24,7 +24,7 @@ export function mayOf(state: RequestState, options: MayOptions): May {
   if (statusAt(state, nowMs) !== 'pending') {
     const isGrant = state.status === 'auto_approved' || state.status === 'approved';
     const report = isGrant && isWithin(caller.report, { person: caller, state, agent });
-    return { approve: [], reject: false, step_up: false, report, why: 'It does not wait any more.' };
+    return { ...nothing, report, why: 'It does not wait any more.' };
   }
   const isGrantable = agent.status === 'active' && stopped === null;
   const groups = groupsToApprove(state, options);
@@ -32,10 +32,30 @@ export function mayOf(state: RequestState, options: MayOptions): May {
   return {
     approve: why === null ? groups : [],
     reject: mayReject(state, caller, agent),
+    take_back: lastApproval(state, caller.id)?.takenBackAtMs === null,
+    comment: mayComment(state, caller, agent),
     report: false,
     step_up: isGrantable && state.decision.requires?.reauth != null && mayStepUp(caller, agent),
     why,
   };
+}
+
+const nothing: Omit<May, 'report' | 'why'> = {
+  approve: [],
+  reject: false,
+  take_back: false,
+  comment: false,
+  step_up: false,
+};
+
+/** Whoever may answer for it, and whoever answers for its agent. */
+export function mayComment(state: RequestState, caller: Caller, agent: AgentRow): boolean {
+  return (
+    mayReject(state, caller, agent) ||
+    answersFor(askedGroups(state.decision), caller.approve, isControlOwner(caller, agent.controlOwner))
+      .length > 0 ||
+    (caller.stepUp.own && isControlOwner(caller, agent.controlOwner))
+  );
 }
 
 function mayReject(state: RequestState, caller: Caller, agent: AgentRow): boolean {

@@ -1,7 +1,13 @@
 // A control owner's step-up, for one request or for the agent, whose waiting requests are then decided again.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
-import { eventOf, lifecycleOf, type RequestState } from '../record/request-state.ts';
+import {
+  eventOf,
+  lifecycleOf,
+  type RequestState,
+  type SteppedUp,
+  withEvents,
+} from '../record/request-state.ts';
 import {
   type Changed,
   changeRequest,
@@ -18,16 +24,22 @@ export type SteppedUpAgent = { readonly kind: 'stepped-up'; readonly atMs: numbe
 
 const openOfAgentMax = 1_000;
 
+/** Who steps up, and by which passkey; null for a password and a one-time code. */
+export type SteppingUp = Stepping & Pick<SteppedUp, 'passkey'>;
+
 /** The person has re-authenticated there and then. */
-export function stepUp(deps: DecisionsDeps, id: string, person: Stepping): Promise<Changed> {
+export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<Changed> {
   const judge = (seen: Seen) => judgeStepUp(deps, seen, person);
-  return changeRequest(deps, { id, asker: person.id, judge });
+  const changed = await changeRequest(deps, { id, asker: person.id, judge });
+  // What else waits for the same is helped by it, too: the step-up is remembered for the agent.
+  if (changed.kind === 'changed') await decideOthers(deps, changed.agent.id, person);
+  return changed;
 }
 
 async function judgeStepUp(
   deps: DecisionsDeps,
   seen: Seen,
-  person: Stepping,
+  person: SteppingUp,
 ): Promise<Events | RefusedChange> {
   const { state, agent, people, nowMs } = seen;
   const today = await todayFor(deps, seen, 'step-up');
@@ -37,13 +49,11 @@ async function judgeStepUp(
   const look = decideAgain(state, today);
   if (!asksStepUp(state) && look.decision.requires?.reauth == null) return noStepUp;
   const lastStepUp = await rememberStepUp(deps.store.documents, agent, { person, nowMs });
-  const given = { person: person.id, email: person.email };
-  const next = { ...state, stepUps: [...state.stepUps, given] };
+  const given = { person: person.id, email: person.email, passkey: person.passkey };
+  const stepped = eventOf('stepped-up', { who: person.who, atMs: nowMs, state: lifecycleOf(state) }, given);
+  const next = withEvents(state, [stepped]);
   const again = decideAgain(next, { ...today, lastStepUp, inForce: deps.policies() });
-  return [
-    eventOf('stepped-up', { who: person.who, atMs: nowMs, state: lifecycleOf(state) }, given),
-    decidedEvent(next, 'step-up', { again, nowMs }),
-  ];
+  return [stepped, decidedEvent(next, 'step-up', { again, nowMs })];
 }
 
 /** The same for an agent, whose waiting requests are decided again. */
@@ -58,10 +68,15 @@ export async function stepUpAgent(
   const isActive = (await deps.findPeople([person.id])).get(person.id)?.isActive === true;
   if (!isActive || !isControlOwner(person, agent.controlOwner)) return notOwner;
   const { atMs } = await rememberStepUp(store.documents, agent, { person, nowMs: Math.trunc(clock()) });
-  for (const id of await store.requests.openOf(agentId, openOfAgentMax)) {
+  await decideOthers(deps, agentId, person);
+  return { kind: 'stepped-up', atMs };
+}
+
+/** Decides again what else of the agent waits for a step-up `within` some time. */
+async function decideOthers(deps: DecisionsDeps, agentId: string, person: Stepping): Promise<void> {
+  for (const id of await deps.store.requests.openOf(agentId, openOfAgentMax)) {
     await changeRequest(deps, { id, asker: person.id, judge: (seen) => judgeHelped(deps, seen) });
   }
-  return { kind: 'stepped-up', atMs };
 }
 
 async function judgeHelped(deps: DecisionsDeps, seen: Seen): Promise<Events | RefusedChange | 'nothing'> {

@@ -7,7 +7,7 @@ import { isControlOwner } from '../../agents/control-owner.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import type { RequestState, Vote } from '../record/request-state.ts';
+import { type RequestState, tookBack, type Vote } from '../record/request-state.ts';
 import { isFor, requestDigest } from '../record/vote-scope.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
 
@@ -36,6 +36,7 @@ export function asOfNow(state: RequestState, now: VotersNow): RequestState {
 /** Why an approval counts no more, as words after its giver's name; null where it counts. */
 function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: VotersNow): string | null {
   if (!vote.isApproved) return null;
+  if (vote.takenBackAtMs !== null) return tookBack;
   const person = people.get(vote.person);
   if (person?.isActive !== true) return 'is disabled';
   if (vote.group === askedOwner) {

@@ -9,7 +9,7 @@ import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { statusAt } from './lifecycle.ts';
 import { type RequestPoint, recordTitle } from './record.ts';
-import type { RequestState } from './request-state.ts';
+import type { RequestState, SaidKind } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
 /** The fields of a reply, exactly these eight; times are RFC 3339 in UTC. */
@@ -31,6 +31,10 @@ export interface May {
   /** Groups for which the person can approve now. */
   readonly approve: readonly string[];
   readonly reject: boolean;
+  /** Take their own approval back. */
+  readonly take_back: boolean;
+  /** Say something without deciding. */
+  readonly comment: boolean;
   readonly step_up: boolean;
   /** Say what became of the grant. */
   readonly report: boolean;
@@ -56,6 +60,10 @@ export interface RequestDetail extends RequestView {
   readonly digest: string;
   /** People's votes, the earliest first. */
   readonly approvals: readonly Approval[];
+  /** What people have said without deciding, the earliest first; an agent hears nothing of it. */
+  readonly comments: readonly SaidView[];
+  /** For this very request, the earliest first. */
+  readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
   /** What is still asked of people; null where the request does not wait. */
   readonly requires: StillAsked | null;
   readonly trace: readonly TracedRule[];
@@ -83,6 +91,13 @@ interface Approval {
   readonly at: string;
   /** Why it counts no more, as words after the name; null where it counts, or the request does not wait. */
   readonly fell_away: string | null;
+}
+
+interface SaidView {
+  readonly by: string;
+  readonly kind: SaidKind;
+  readonly text: string;
+  readonly at: string;
 }
 
 interface StillAsked {
@@ -158,6 +173,8 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
       at: timeText(atMs),
       fell_away: fellAway,
     })),
+    comments: state.said.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
+    step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,
     policy_set: policySet,

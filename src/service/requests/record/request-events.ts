@@ -2,10 +2,14 @@
 // and no listener can make it fail: events are emitted after the record, and a decision waits for no listener.
 
 import type { RequestStatus } from '../../store/contract/records.ts';
+import type { SaidKind } from './request-state.ts';
 
 export interface RequestNotice {
-  /** `pending`: it waits for people, or waits for others than before. `decided`: it waits no more. */
-  readonly kind: 'pending' | 'decided';
+  /**
+   * `pending`: it waits for people, or waits for others than before. `decided`: it waits no more. `commented`: somebody has
+   * said something about it.
+   */
+  readonly kind: 'pending' | 'decided' | 'commented';
   readonly requestId: string;
   readonly agentId: string;
   readonly actionKey: string;
@@ -17,6 +21,8 @@ export interface RequestNotice {
   readonly groups: readonly string[];
   /** Whether it waits for the control owner to step up. */
   readonly asksStepUp: boolean;
+  /** What was said, with the ids of those who have asked a question before; null where nothing was. */
+  readonly said?: { readonly kind: SaidKind; readonly askers: readonly string[] } | null;
   readonly atMs: number;
 }
 

@@ -26,6 +26,8 @@ export interface Vote {
   readonly digest: string;
   /** The rules for which it was given; none for a rejection. */
   readonly rules: readonly ApprovedRule[];
+  /** When its giver took it back; null where they did not. */
+  readonly takenBackAtMs: number | null;
   /** Why it counts no more, as words after its giver's name; null where it counts, or nobody has looked yet. */
   readonly fellAway: string | null;
 }
@@ -43,6 +45,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly votes: readonly Vote[];
   /** For this very request. */
   readonly stepUps: readonly SteppedUp[];
+  /** What people have said without deciding, the earliest first. */
+  readonly said: readonly Said[];
   /** Null while nobody has said. */
   readonly wasExecuted: boolean | null;
   /** Who has come for the grant, and what for; null while nobody has. */
@@ -62,13 +66,37 @@ export interface DecidedDetail {
   readonly policySet: RequestRecord['policySet'];
 }
 
-/** Who has stepped up: the person's id and address. */
+/** Who has stepped up, and how. */
 export interface SteppedUp {
+  /** The person's id. */
   readonly person: string;
   readonly email: string;
+  /** The name of the passkey; null for a password and a one-time code. */
+  readonly passkey: string | null;
+  /** As the record names the person. */
+  readonly who: string;
+  readonly atMs: number;
 }
 
-type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'fellAway'>;
+export const saidKinds = ['comment', 'question', 'answer'] as const;
+export type SaidKind = (typeof saidKinds)[number];
+
+/** What somebody has said without deciding. */
+export interface Said {
+  /** The person's id. */
+  readonly person: string;
+  readonly email: string;
+  /** A question is for the control owner of the agent. */
+  readonly kind: SaidKind;
+  readonly text: string;
+  /** As the record names the person. */
+  readonly who: string;
+  readonly atMs: number;
+}
+
+type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'fellAway'>;
+type SteppedUpDetail = Omit<SteppedUp, 'who' | 'atMs'>;
+type SaidDetail = Omit<Said, 'who' | 'atMs'>;
 
 export function freshState(record: RequestRecord): RequestState {
   const { decision, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
@@ -83,6 +111,7 @@ export function freshState(record: RequestRecord): RequestState {
     decisions: [decision],
     votes: [],
     stepUps: [],
+    said: [],
     wasExecuted: null,
     taken: null,
     isReleased: false,
@@ -107,7 +136,14 @@ function withEvent(state: RequestState, event: RequestChanged): RequestState {
     case 'rejected':
       return { ...base, votes: [...state.votes, voteOf(event)] };
     case 'stepped-up':
-      return { ...base, stepUps: [...state.stepUps, detailOf<SteppedUp>(event)] };
+      return {
+        ...base,
+        stepUps: [...state.stepUps, { ...detailOf<SteppedUpDetail>(event), ...byWhom(event) }],
+      };
+    case 'commented':
+      return { ...base, said: [...state.said, { ...detailOf<SaidDetail>(event), ...byWhom(event) }] };
+    case 'taken-back':
+      return { ...base, votes: state.votes.map((vote) => withoutApproval(vote, event)) };
     case 'decided': {
       const { decision, trace, policySet } = detailOf<DecidedDetail>(event);
       return { ...base, decision, trace, policySet, decisions: [...state.decisions, decision] };
@@ -137,8 +173,27 @@ export interface ConsumedDetail {
 }
 
 function voteOf(event: RequestChanged): Vote {
-  const { what, who, atMs } = event;
-  return { ...detailOf<VoteDetail>(event), isApproved: what === 'approved', who, atMs, fellAway: null };
+  const isApproved = event.what === 'approved';
+  return {
+    ...detailOf<VoteDetail>(event),
+    ...byWhom(event),
+    isApproved,
+    takenBackAtMs: null,
+    fellAway: null,
+  };
+}
+
+/** As words after the giver's name. */
+export const tookBack = 'took it back';
+
+function withoutApproval(vote: Vote, event: RequestChanged): Vote {
+  const { person } = detailOf<{ readonly person: string }>(event);
+  const isMeant = vote.isApproved && vote.person === person && vote.takenBackAtMs === null;
+  return isMeant ? { ...vote, takenBackAtMs: event.atMs, fellAway: tookBack } : vote;
+}
+
+function byWhom({ who, atMs }: RequestChanged): Pick<Vote, 'who' | 'atMs'> {
+  return { who, atMs };
 }
 
 /** Of an event of this part's own making. */
@@ -160,7 +215,7 @@ export function eventOf(
 }
 
 export function voteEvent(vote: Vote, state: LifecycleState): RequestChanged {
-  const { isApproved, who, atMs, fellAway: _, ...detail } = vote;
+  const { isApproved, who, atMs, takenBackAtMs: _, fellAway: __, ...detail } = vote;
   return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies VoteDetail);
 }
 

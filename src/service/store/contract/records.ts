@@ -88,6 +88,8 @@ export const requestEventNames = [
   'released',
   'taken',
   'withdrawn',
+  'commented',
+  'taken-back',
 ] as const;
 
 /** Something that became of a request after it was recorded; the last one says where its lifecycle is. */
@@ -99,7 +101,8 @@ export interface RequestEvent {
   /**
    * `approved` and `rejected` are one person's vote; `decided` is what the policies made of it; `released`: the grant is
    * not used, and counts in no meter any more; `taken`: its agent has come for the grant and proceeds; `withdrawn`: its
-   * agent has given up the wait.
+   * agent has given up the wait; `commented`: somebody has said something without deciding; `taken-back`: somebody has taken
+   * their approval back.
    */
   readonly what: (typeof requestEventNames)[number];
   /** Where its lifecycle is afterwards. */

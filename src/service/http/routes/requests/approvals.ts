@@ -5,6 +5,7 @@ import type { Changed } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
+import { type SaidKind, saidKinds } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../calls/people-now.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
@@ -119,7 +120,58 @@ const rejectRequest = route<ApprovalDeps, VoteBody>({
   handle: (deps, call) => give(deps, call, deps.decisions.reject),
 });
 
-export const approvalRoutes: readonly Route<ApprovalDeps>[] = [listApprovals, approveRequest, rejectRequest];
+const takeBackApproval = route<ApprovalDeps>({
+  method: 'POST',
+  url: '/v1/requests/:id/take-back',
+  access: 'requests.approve',
+  operation: {
+    id: 'takeBackApproval',
+    summary: "Takes the person's own approval back, while others are waited for",
+    description: 'What is granted or refused stays so. The person can approve again.',
+    parameters: [requestId],
+    replies,
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, signInDeps }, call) => {
+    const taken = await decisions.takeBack(call.params.id ?? '', callerOf(actorOf(call)));
+    return detailOf(taken, call, signInDeps.directory.clock());
+  },
+});
+
+const commentRequest = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
+  method: 'POST',
+  url: '/v1/requests/:id/comments',
+  access: 'requests.reject',
+  operation: {
+    id: 'commentRequest',
+    summary: 'Says something about a request that waits, without deciding it',
+    description:
+      'By whoever is asked, and by the control owner of the agent. A `question` is for the control owner, an `answer` for those who have asked. The agent hears nothing of it.',
+    parameters: [requestId],
+    body: {
+      description: 'The text has a character at least.',
+      schema: objectSchema({
+        kind: { type: 'string', enum: saidKinds },
+        text: { ...text(commentLengthMax), minLength: 1 },
+      }),
+      examples: { asks: { kind: 'question', text: 'which project is this for?' } },
+    },
+    replies,
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, signInDeps }, call) => {
+    const draft = { caller: callerOf(actorOf(call)), ...call.body };
+    return detailOf(await decisions.comment(call.params.id ?? '', draft), call, signInDeps.directory.clock());
+  },
+});
+
+export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
+  listApprovals,
+  approveRequest,
+  rejectRequest,
+  takeBackApproval,
+  commentRequest,
+];
 
 async function give(
   { signInDeps }: ApprovalDeps,

@@ -85,8 +85,9 @@ const stepUpForRequest = route<StepUpDeps, ShownProof>({
   },
   handle: async (deps, call) => {
     await agentOfRequest(deps, call);
-    await check(deps, call, purposeOf(call, 'request'));
-    const stepped = await deps.decisions.stepUp(call.params.id ?? '', callerOf(actorOf(call)));
+    const passkey = await check(deps, call, purposeOf(call, 'request'));
+    const person = { ...callerOf(actorOf(call)), passkey };
+    const stepped = await deps.decisions.stepUp(call.params.id ?? '', person);
     return detailOf(stepped, call, deps.signInDeps.directory.clock());
   },
 });
@@ -159,12 +160,12 @@ async function agentNamed({ store }: StepUpDeps, call: ManagedCall<unknown>): Pr
   return ownedBy(call, agent);
 }
 
-/** Throws unless the caller has shown, here and now, to be who they are. */
+/** Throws unless the caller has shown, here and now, to be who they are; the name of the passkey where they used one. */
 async function check(
   { signInDeps: deps }: StepUpDeps,
   call: ManagedCall<ShownProof>,
   purpose: string,
-): Promise<void> {
+): Promise<string | null> {
   const { request, session, body: shown } = call;
   const address = request.clientAddress;
   const showing = { shown, purpose, address, session, takesRecoveryCode: false };
@@ -182,6 +183,7 @@ async function check(
     const from = timeText(result.factorSinceMs + deps.newFactorMs);
     throw new ProblemError('second_factor_new', `it steps up from ${from} on: use an older one`);
   }
+  return result.passkey;
 }
 
 function ownedBy(call: ManagedCall<unknown>, agent: AgentRow): AgentRow {

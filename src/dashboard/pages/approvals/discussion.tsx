@@ -1,0 +1,75 @@
+// Says something about a request that waits, without deciding it: a comment, a question to the control owner, an answer.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { RequestDetail } from '../requests/timeline-events.ts';
+
+type Kind = RequestDetail['comments'][number]['kind'];
+
+const textLengthMax = 2_000;
+
+interface DiscussionProps {
+  readonly request: RequestDetail;
+  readonly reload: () => void;
+}
+
+export function Discussion({ request, reload }: DiscussionProps) {
+  const { request_id: id, may, comments, status } = request;
+  const [kind, setKind] = useState<Kind>('comment');
+  const [text, setText] = useState('');
+  const { isBusy, problem, run } = useSending();
+  if (status !== 'pending' || may?.comment !== true) return null;
+  const isAsked = comments.some((one) => one.kind === 'question');
+  const send = (): Promise<void> =>
+    run(async () => {
+      await call('commentRequest', { params: { id }, body: { kind, text: text.trim() } });
+      setText('');
+      tellDone(doneTexts[kind]);
+      reload();
+    });
+  return (
+    <Section title="Without deciding">
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field label="What it is">
+          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
+            <option value="comment">A comment</option>
+            <option value="question">A question to the control owner</option>
+            {isAsked && <option value="answer">An answer</option>}
+          </select>
+        </Field>
+        <Field label="Text" help="Recorded with your name. The agent does not see it.">
+          <textarea
+            required
+            maxLength={textLengthMax}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button type="submit" isBusy={isBusy}>
+            Send
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+const doneTexts: Readonly<Record<Kind, string>> = {
+  comment: 'Your comment is recorded',
+  question: 'Your question is recorded',
+  answer: 'Your answer is recorded',
+};
