@@ -31,6 +31,7 @@ describe('the page', () => {
     '/policies/file?path=a.policy',
     '/compare',
     '/playground',
+    '/alerts',
     '/access',
     '/audit',
     '/account',

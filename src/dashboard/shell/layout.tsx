@@ -143,6 +143,8 @@ function MenuEntry({ page: { pattern, title, access, menu }, isMarked }: MenuEnt
         <Icon name={menu.icon} />
         {title}
         {pattern === '/approvals' && <WaitingCount />}
+        {pattern === '/alerts' && <AlertCount />}
+        {pattern === '/access' && <ApplicationCount />}
         {isMarked && (
           <span class="menu-count">
             !<span class="visually-hidden"> failed to load</span>
@@ -163,6 +165,30 @@ function WaitingCount() {
     <span class="menu-count">
       {count}
       <span class="visually-hidden"> waiting</span>
+    </span>
+  );
+}
+
+function AlertCount() {
+  const { data } = useResource('listAlertsOn', {}, ['alerts']);
+  return <MenuCount count={data?.items.length ?? 0} what="on" />;
+}
+
+function ApplicationCount() {
+  const mayView = useGrant('applications.view') !== 'no';
+  const asked = mayView ? { query: { limit: '200' } } : null;
+  const { data } = useResource('listApplications', asked, ['people']);
+  const open = (data?.items ?? []).filter(({ status }) => status === 'open');
+  return <MenuCount count={open.length} what="applications waiting" />;
+}
+
+/** Nothing where there is none. */
+function MenuCount({ count, what }: { readonly count: number; readonly what: string }) {
+  if (count === 0) return null;
+  return (
+    <span class="menu-count">
+      {count}
+      <span class="visually-hidden"> {what}</span>
     </span>
   );
 }

@@ -24,6 +24,7 @@ const pageAddresses = [
   '/policies/file',
   '/compare',
   '/playground',
+  '/alerts',
   '/access',
   '/audit',
   '/account',

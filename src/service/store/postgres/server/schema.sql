@@ -9,7 +9,7 @@ CREATE TABLE control (
   policy_digest text COLLATE "C"
 );
 
-INSERT INTO control VALUES (1, 3, 0, NULL);
+INSERT INTO control VALUES (1, 4, 0, NULL);
 
 -- The sets that are active or were, for replicas that have not read them from a directory.
 CREATE TABLE policy_sets (

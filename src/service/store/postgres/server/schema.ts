@@ -7,7 +7,7 @@ import { StoreError } from '../../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 
 /** The version that the schema gives itself. */
-const latest = 3;
+const latest = 4;
 
 /** Two processes that find the same empty database make its tables one after the other. */
 const makingLock = 0x57524954;
