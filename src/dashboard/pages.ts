@@ -97,6 +97,13 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/playground/playground.tsx'),
   },
   {
+    pattern: '/alerts',
+    title: 'Alerts',
+    access: 'alerts.view',
+    menu: { icon: 'alert', group: 'work' },
+    load: () => import('./pages/alerts/alerts.tsx'),
+  },
+  {
     pattern: '/access',
     title: 'People & access',
     access: 'people.view',

@@ -229,9 +229,9 @@ test('a webhook is added, tested, given another secret, disabled and deleted', a
   onTestFinished(() => void receiver.close());
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   const { page } = await open(service(), { email: ann, expected: /400/ });
-  await page.goto('/access?tab=webhooks');
+  await page.goto('/alerts?tab=webhooks');
   await page.getByText('No webhook yet').waitFor();
-  await page.getByRole('button', { name: 'Add a webhook' }).click();
+  await page.getByRole('button', { name: 'Add a webhook or chat' }).click();
   await page.getByLabel('Address').fill('ftp://127.0.0.1/');
   await page.getByRole('button', { name: 'Add the webhook' }).click();
   await page.getByRole('alert').waitFor();

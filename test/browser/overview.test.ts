@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { send } from '../http/person-client.ts';
-import { type Service, shareService } from '../http/service.ts';
+import { authorize, type Service, shareService } from '../http/service.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();
@@ -73,6 +73,17 @@ test('numbers follow what happens, and what is taken away stays away', async () 
     /^\/requests\?policy=demo&from=/,
   );
   expect(await page.getByRole('link', { name: '2', exact: true }).getAttribute('href')).toBe('/approvals');
+  const latency = page.getByRole('region', { name: 'Latency of decisions' });
+  await expect
+    .poll(() => latency.getByRole('definition').allTextContents())
+    .toEqual(['Median', '90th', '99th'].map(() => expect.stringMatching(/\d.*s$/)));
+  const refused = page.getByRole('region', { name: 'Refused before any policy' });
+  await refused.getByText('Nothing was refused in this time.').waitFor();
+  expect((await authorize(service(), { body: 'no json' })).status).toBe(400);
+  await ask(service(), 'demo.deny');
+  await expect
+    .poll(() => refused.getByRole('listitem').allTextContents(), { timeout: 10_000 })
+    .toEqual(['The body is not strict JSON invalid_json1']);
 });
 
 test('with the keyboard alone one reads a plot, zooms in and out again', async () => {
@@ -83,7 +94,7 @@ test('with the keyboard alone one reads a plot, zooms in and out again', async (
   await plot.focus();
   await page.keyboard.press('End');
   const text = () => plot.getAttribute('aria-valuetext');
-  await expect.poll(text).toMatch(/: Allow \d+, Deny \d+, Escalate \d+, Step-up \d+, Refused 0$/);
+  await expect.poll(text).toMatch(/: Allow \d+, Deny \d+, Escalate \d+, Step-up \d+, Refused \d+$/);
   expect(await plot.getAttribute('aria-valuenow')).toBe('47');
   expect(await page.locator('.overview-tip').textContent()).toContain('Allow');
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -53,6 +53,28 @@ describe('writ switch', () => {
   });
 });
 
+test('writ alerts shows what is on, what was, and the rules, and changes these', async () => {
+  const service = await startService({ alerts: { everyMs: 50 } });
+  const ann = await tokenClient(service, await firstAdmin(service));
+  const run = runner(service, tokenOf(ann.headers));
+  expect((await run('alerts')).stdout).toBe('no alerts\n');
+  await ann.send('/v1/switches', { method: 'POST', body: { scope: 'all', reason: 'a drill' } });
+  const on = async () => (await run('alerts', '--on')).stdout;
+  await expect.poll(on, { timeout: 10_000 }).toMatch(/on now +Kill switch on +1 kill switch is on\./);
+  const rules = await run('alerts', 'rules');
+  expect(rules.stdout).toMatch(/denials +Many denials +on +denials +50 % +15 +admin, operator/);
+  const set = await run('alerts', 'set', 'Kill switch on', '--off', '--minutes', '5');
+  expect(set.stdout).toMatch(/switch +Kill switch on +off +kill_switch +1 +5 /);
+  await expect.poll(on, { timeout: 10_000 }).toBe('no alert is on\n');
+  expect((await run('alerts')).stdout).toMatch(
+    /^began +over +alert +what happened\n20\d\d-\d\d-\d\d \d\d:\d\d +20/,
+  );
+  expect(await run('alerts', 'set', 'denials')).toMatchObject({ code: 2 });
+  expect((await run('alerts', 'set', 'none', '--off')).stderr).toContain('there is no rule `none`');
+  const wrong = await run('alerts', 'set', 'denials', '--threshold', '101');
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('at most 100 percent')]);
+});
+
 describe('writ point', () => {
   test('registers, assigns, rotates, disables and revokes', async () => {
     const { service, run } = await sharedWithAdmin();

@@ -5,6 +5,7 @@ import { countLabels, powers, powersAround, stretchText } from '../../src/dashbo
 import { rangeNames, rangeQuery, readRange, zoomQuery } from '../../src/dashboard/pages/overview/range.ts';
 import {
   latencyText,
+  lonely,
   movedTo,
   type Overview,
   outcomeSeries,
@@ -96,6 +97,8 @@ const overview: Overview = {
     { at: '2026-03-02T08:35:00.000Z', ...none, allow: 2, refused: 3 },
   ],
   latency: [],
+  latency_of_all: { p50_us: null, p90_us: null, p99_us: null },
+  refusals: [],
   policies: [],
   risk: Array.from({ length: 10 }, (_, step) => ({
     from: step * 10,
@@ -107,6 +110,7 @@ const overview: Overview = {
     approved: 0,
     rejected: 0,
     expired: 0,
+    expired_step_ups: 0,
     waiting: 0,
     time_to_approve_seconds: { p50: null, p90: null },
   },
@@ -200,4 +204,9 @@ describe('texts', () => {
     expect(days('2026-03-02T23:30:00', '2026-03-03T00:00:00')).toBe(2);
     expect(days('2026-03-02T12:00:00', '2026-03-09T12:00:00')).toBe(2);
   });
+});
+
+test('values between none are drawn as points', () => {
+  expect(lonely([1, null, 2, 3, null, 0])).toEqual([0, 5]);
+  expect(lonely([null, 5, null])).toEqual([1]);
 });

@@ -79,7 +79,9 @@ describe('webhooks', () => {
     const { directory, masterKey, admin } = await startPeople();
     const deps = { directory, masterKey, arePrivateAddressesAllowed: false };
     const make = (length: number) =>
-      makeWebhook(deps, admin, { url: url(length), events: ['request.pending'] }).then(({ kind }) => kind);
+      makeWebhook(deps, admin, { url: url(length), events: ['request.pending'], format: 'standard' }).then(
+        ({ kind }) => kind,
+      );
     expect(url(2_000)).toHaveLength(2_000);
     expect(await make(2_001)).toBe('invalid');
     for (let i = 0; i < 50; i++) expect(await make(2_000)).toBe('made');

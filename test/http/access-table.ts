@@ -39,6 +39,8 @@ audit.view           + . . . +
 switches.view        + + + + +
 switches.use         + + . . .
 replicas.view        + + . . +
+alerts.view          + + . . +
+alerts.change        + . . . .
 webhooks.view        + + . . +
 webhooks.change      + . . . .
 `;
@@ -134,6 +136,8 @@ audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 switches.view        GET /v1/switches
 switches.use         POST /v1/switches, POST /v1/switches/{id}/off
 replicas.view        GET /v1/replicas
+alerts.view          GET /v1/alerts, GET /v1/alerts/on, GET /v1/alert-rules
+alerts.change        POST /v1/alert-rules, PATCH /v1/alert-rules/{id}, DELETE /v1/alert-rules/{id}
 webhooks.view        GET /v1/webhooks, GET /v1/webhooks/{id}, GET /v1/webhooks/{id}/deliveries
 webhooks.change      POST /v1/webhooks, PATCH /v1/webhooks/{id}, DELETE /v1/webhooks/{id}
 webhooks.change      POST /v1/webhooks/{id}/secret, POST /v1/webhooks/{id}/test

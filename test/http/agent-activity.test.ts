@@ -9,7 +9,7 @@ import { openStore } from '../../src/service/store/open.ts';
 import { activityAtOnce } from '../../src/service/store/sqlite/agent-activity.ts';
 import { agentRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { firstAdmin, personWith, tokenClient } from './person-client.ts';
-import { authorize, startService } from './service.ts';
+import { authorize, startService, wrongKey } from './service.ts';
 import { ask, codeOf, give } from './written-policies.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -40,6 +40,28 @@ test('counts what came of requests day by day, and says what may be sent', async
   expect(tomorrow.at(-1)).toMatchObject({ allow: 0, deny: 0, refused: 0 });
   expect(tomorrow.at(-2)).toMatchObject({ ...counts, allow: 3 });
   expect(codeOf(await ann.send('/v1/agents/buyer/activity'))).toEqual([404, 'not_found']);
+});
+
+test('refusals are counted by code, those that are not recorded too, for the agent and in the overview', async () => {
+  const service = await startService({ openRequestsMax: 1 });
+  const ann = await tokenClient(service, await firstAdmin(service));
+  await ask(service, 'demo.escalate');
+  const escalate = JSON.stringify({ action_key: 'demo.escalate', payload: {} });
+  for (let times = 0; times < 3; times += 1)
+    expect((await authorize(service, { body: escalate })).status).toBe(429);
+  await authorize(service, { body: 'no json' });
+  await authorize(service, { key: wrongKey(service.apiKey) });
+  const { body } = await ann.send(`/v1/agents/${service.agent.id}/activity`);
+  expect(body).toMatchObject({ open_requests: 1, open_requests_max: 1 });
+  const own = [
+    { code: 'too_many_open_requests', title: 'Too many requests wait for people', count: 3 },
+    { code: 'invalid_json', title: 'The body is not strict JSON', count: 1 },
+  ];
+  expect(body.refusals).toEqual(own);
+  const overview = (await ann.send('/v1/overview')).body;
+  const stranger = { code: 'invalid_api_key', title: 'The API key is not valid', count: 1 };
+  expect(overview.refusals).toEqual([own[0], stranger, own[1]]);
+  expect(overview.total).toBe(6);
 });
 
 test('counts any number of requests, part by part, those of before the time left out', async () => {

@@ -32,6 +32,7 @@ describe('the page', () => {
     '/compare',
     '/playground',
     '/points',
+    '/alerts',
     '/access',
     '/audit',
     '/account',

@@ -186,7 +186,7 @@ describe('without deciding', () => {
     const news = createNews({
       directory: createDirectory(service().store.documents, Date.now),
       publicUrl: 'https://writ.example.com',
-      dispatcher: { emit: ({ type }) => void events.push(type) },
+      dispatcher: { emit: ({ type }) => void events.push(type), prepare: () => expect.unreachable() },
       mailer: { post: ({ to, subject }) => void mails.push(`${to}: ${subject}`) },
       onFailure: (error) => expect.unreachable(String(error)),
       controlOwnerOf: async () => 'ben@example.com',

@@ -243,11 +243,10 @@ describe('e-mail', () => {
     const ask = { email: 'max@example.com', name: 'Max', reason: 'curious' };
     const { id } = (await ann.send('/v1/applications', post(ask))).body;
     await ann.send(`/v1/applications/${id}/decline`, post({ reason: 'ask your own team first' }));
-    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(3);
-    expect(mail.taken[2]).toMatchObject({
-      to: ['RCPT TO:<max@example.com>'],
-      text: expect.stringContaining('ask your own team first'),
-    });
+    // An admin hears of the application, and the applicant of the answer.
+    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(4);
+    const toMax = mail.taken.find(({ to }) => to.includes('RCPT TO:<max@example.com>'));
+    expect(toMax?.text).toContain('ask your own team first');
   });
 
   test('reaches whoever’s second factor was changed, without its name', async () => {

@@ -147,6 +147,12 @@ const managed = [
   'post /v1/requests/{id}/step-up/options',
   'post /v1/agents/{id}/step-up',
   'post /v1/agents/{id}/step-up/options',
+  'get /v1/alerts',
+  'get /v1/alerts/on',
+  'get /v1/alert-rules',
+  'post /v1/alert-rules',
+  'patch /v1/alert-rules/{id}',
+  'delete /v1/alert-rules/{id}',
 ];
 
 test('names each route once', async () => {

@@ -69,6 +69,11 @@ function naiveOverview(entries: readonly ChainEntry[], { fromMs, untilMs, bucket
   const createdOf = new Map(
     entries.filter(({ kind }) => kind === 'request').map(({ id, created_ms }) => [id, Number(created_ms)]),
   );
+  const stepUps = new Set(
+    entries
+      .filter(({ kind, outcome }) => kind === 'request' && outcome === 'REAUTH_REQUIRED')
+      .map(({ id }) => String(id)),
+  );
   const policies = Map.groupBy(requests, ({ decision }) =>
     decision.by.includes('/') ? decision.matchedPolicy : null,
   );
@@ -92,6 +97,10 @@ function naiveOverview(entries: readonly ChainEntry[], { fromMs, untilMs, bucket
     approved: became('approved').length,
     rejected: became('rejected').length,
     expired: became('expired').length,
+    expiredStepUps: became('expired').filter(({ request_id }) => stepUps.has(String(request_id))).length,
+    refusals: [...Map.groupBy(refusals, ({ code }) => String(code))]
+      .map(([code, all]) => [code, all.length])
+      .toSorted(),
     waits: became('approved')
       .map(({ at_ms, request_id }) => Number(at_ms) - (createdOf.get(String(request_id)) ?? Number.NaN))
       .toSorted((a, b) => a - b),
@@ -123,6 +132,7 @@ export async function overviewFaults(
   return [
     ...same('total', told.total, right.total),
     ...same('buckets', told.buckets, right.buckets),
+    ...same('refusals', [...told.refusals].toSorted(), right.refusals),
     ...same('risk', told.risk, right.risk),
     ...same('policies', told.policies.length, Math.min(20, right.policies.size)),
     ...told.policies.flatMap(({ name, ...outcomes }) =>
@@ -133,6 +143,7 @@ export async function overviewFaults(
       approved: right.approved,
       rejected: right.rejected,
       expired: right.expired,
+      expiredStepUps: right.expiredStepUps,
     }),
     ...near('wait p50', timeToApprove.p50, right.waits, 0.5),
     ...near('wait p90', timeToApprove.p90, right.waits, 0.9),

@@ -86,7 +86,7 @@ export function requestPath(world: World, clock: () => number = () => world.nowM
   const refuse = async () => {
     const record = refusalRecord({ atMs: Math.trunc(clock()) });
     await store.requests.appendRefusal(record);
-    world.statistics.refused(record.atMs);
+    world.statistics.refused(record);
   };
   return { ask, refuse, decisions };
 }

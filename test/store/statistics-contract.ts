@@ -76,11 +76,12 @@ export function describeStatistics(name: string, createPlace: () => Promise<Plac
       expect([await statistics.lastSequence(), await statistics.lastEvent()]).toEqual([0, 0]);
       const [granted, pending, other] = [
         requestRow(),
-        pendingRow(),
+        pendingRow({ outcome: 'REAUTH_REQUIRED' }),
         pendingRow({ createdAtMs: startMs - 9 }),
       ];
       for (const row of [granted, pending, other]) await requests.append(row, limits);
-      await requests.appendRefusal(refusalRecord());
+      const refusal = refusalRecord();
+      await requests.appendRefusal(refusal);
       const after = await statistics.lastSequence();
       expect(await statistics.waiting(startMs)).toBe(2);
       const state = { status: 'pending', decidedAtMs: null, expiresAtMs: startMs + 600_000 } as const;
@@ -105,8 +106,8 @@ export function describeStatistics(name: string, createPlace: () => Promise<Plac
       const upTo = await statistics.lastSequence();
       expect(await statistics.lastEvent()).toBe(upTo);
       const ends = [
-        { atMs: startMs + 3, status: 'approved', createdAtMs: startMs - 9 },
-        { atMs: startMs + 600_000, status: 'expired', createdAtMs: startMs },
+        { atMs: startMs + 3, status: 'approved', createdAtMs: startMs - 9, isStepUp: false },
+        { atMs: startMs + 600_000, status: 'expired', createdAtMs: startMs, isStepUp: true },
       ];
       expect(await statistics.waitEnds({ after, upTo })).toEqual(ends);
       expect(await statistics.waitEnds({ after: upTo - 1, upTo })).toEqual(ends.slice(1));
@@ -120,6 +121,8 @@ export function describeStatistics(name: string, createPlace: () => Promise<Plac
         'request',
       ]);
       expect(counted).toContainEqual({ kind: 'request', atMs: startMs, recordJson: granted.recordJson });
+      const { agentId, atMs, code } = refusal;
+      expect(counted).toContainEqual({ kind: 'refusal', atMs, agentId, code });
       expect(await statistics.counted({ after: 0, upTo: 1 })).toHaveLength(1);
       expect(await statistics.waiting(startMs)).toBe(0);
     });

@@ -120,6 +120,38 @@ describe('a message', () => {
     await hooks.dispatcher.settled();
   });
 
+  test('for a chat is text for people, in which nothing is a link or a mention by itself, and unsigned', async () => {
+    const hooks = await startHooks();
+    const receiver = await startReceiver();
+    const { webhook } = await hooks.hook(receiver.url, ['request.pending'], 'chat');
+    hooks.dispatcher.emit({ ...news('r1', hooks.time.nowMs), text: 'Look at <!channel> & r1' });
+    await hooks.pass(0);
+    expect(receiver.received).toHaveLength(1);
+    const { headers, body } = receiver.received[0]!;
+    expect(JSON.parse(body)).toEqual({ text: 'Look at &lt;!channel&gt; &amp; r1' });
+    expect(Object.keys(headers).filter((name) => name.startsWith('webhook-'))).toEqual([]);
+    const rotated = await rotateWebhookSecret(
+      { ...hooks, arePrivateAddressesAllowed: true },
+      hooks.admin,
+      webhook.id,
+    );
+    expect(rotated).toEqual({ kind: 'not-signed' });
+  });
+
+  test('with recipients of its own goes to these, whatever they want to hear of', async () => {
+    const hooks = await startHooks();
+    const [one, other] = [await startReceiver(), await startReceiver()];
+    await hooks.hook(one.url);
+    const { webhook } = await hooks.hook(other.url, ['agent.revoked']);
+    const told = { ...news('r1', hooks.time.nowMs), to: [webhook.id] };
+    hooks.dispatcher.emit(told);
+    const { writes, taken } = await hooks.dispatcher.prepare(told);
+    await hooks.directory.documents.write(writes, null);
+    taken();
+    await hooks.pass(0);
+    expect([one.received.length, other.received.length]).toEqual([0, 2]);
+  });
+
   test('that nobody wants is not stored', async () => {
     const hooks = await startHooks();
     const { webhook } = await hooks.hook('http://127.0.0.1:1/', ['agent.revoked']);
@@ -186,7 +218,7 @@ describe('a webhook', () => {
     const { secret: first, webhook } = await hooks.hook(receiver.url);
     const deps = { ...hooks, arePrivateAddressesAllowed: true };
     const rotated = await rotateWebhookSecret(deps, hooks.admin, webhook.id);
-    const second = rotated.kind === 'made' ? rotated.secret : '';
+    const second = (rotated.kind === 'made' ? rotated.secret : null) ?? '';
     for (const secrets of [[second, first], [second]]) {
       hooks.dispatcher.emit(news('r', hooks.time.nowMs));
       await hooks.pass(0);
@@ -262,6 +294,13 @@ describe('a webhook', () => {
     expect(changes).toContain('http://127.0.0.1:9');
     expect(changes).not.toMatch(/T0K3N|s3cret|whsec_/);
     expect(changes).not.toContain(secret);
+    const stored = await hooks.store.documents.list({
+      kind: 'webhook',
+      parent: null,
+      after: null,
+      countMax: 9,
+    });
+    expect(JSON.stringify(stored)).not.toMatch(/T0K3N|s3cret|whsec_/);
   });
 });
 

@@ -9,7 +9,12 @@ import {
   type DispatcherOptions,
 } from '../../src/service/webhooks/dispatch.ts';
 import type { WebhookNews } from '../../src/service/webhooks/outbox.ts';
-import { makeWebhook, type WebhookEvent, type WebhookMade } from '../../src/service/webhooks/webhook.ts';
+import {
+  makeWebhook,
+  type WebhookEvent,
+  type WebhookFormat,
+  type WebhookMade,
+} from '../../src/service/webhooks/webhook.ts';
 import { type PeopleService, startPeople } from '../people/service.ts';
 
 export interface Received {
@@ -50,7 +55,11 @@ export interface Hooks extends PeopleService {
   readonly failures: unknown[];
   /** Another process with the same store. */
   another(): Dispatcher;
-  hook(url: string, events?: readonly WebhookEvent[]): Promise<WebhookMade>;
+  hook(
+    url: string,
+    events?: readonly WebhookEvent[],
+    format?: WebhookFormat,
+  ): Promise<WebhookMade & { readonly secret: string }>;
   /** Goes on by so much, and lets what is due be done. */
   pass(ms: number): Promise<void>;
 }
@@ -81,11 +90,12 @@ export async function startHooks(changes: Partial<DispatcherOptions> = {}): Prom
     dispatcher,
     failures,
     another: create,
-    hook: async (url, events = ['request.pending']) => {
+    hook: async (url, events = ['request.pending'], format = 'standard') => {
       const deps = { directory, masterKey, arePrivateAddressesAllowed: true };
-      const made = await makeWebhook(deps, service.admin, { url, events });
+      const made = await makeWebhook(deps, service.admin, { url, events, format });
       if (made.kind !== 'made') throw new Error(JSON.stringify(made));
-      return made;
+      // Of a chat channel there is none.
+      return { ...made, secret: made.secret ?? '' };
     },
     pass: async (ms) => {
       time.nowMs += ms;
@@ -99,6 +109,7 @@ export function news(id: string, atMs: number): WebhookNews {
   return {
     type: 'request.pending',
     id,
+    text: `Look at <${id}>`,
     links: { request: `https://writ.example.com/v1/requests/${id}` },
     atMs,
   };

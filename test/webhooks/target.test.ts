@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { readTarget } from '../../src/service/webhooks/target.ts';
-import { allWebhooks, changeWebhook, makeWebhook } from '../../src/service/webhooks/webhook.ts';
+import { allWebhooks, changeWebhook, makeWebhook, urlOfWebhook } from '../../src/service/webhooks/webhook.ts';
 import { startPeople } from '../people/service.ts';
 
 const publicOnly = { arePrivateAddressesAllowed: false };
@@ -64,16 +64,23 @@ describe('what is stored', () => {
     const made = await makeWebhook(deps, admin, {
       url: 'HTTPS://A.example:443',
       events: ['request.pending'],
+      format: 'standard',
     });
     if (made.kind !== 'made') throw new Error(made.kind);
-    expect(made.webhook.url).toBe('https://a.example/');
+    expect(urlOfWebhook(masterKey, made.webhook)).toBe('https://a.example/');
     await changeWebhook(deps, admin, { id: made.webhook.id, url: 'https://B.example/x/../y' });
     for (const url of ['https://b.example/\r\nX-Evil: 1', 'https://b.example/#f', ' https://b.example/']) {
       const changed = await changeWebhook(deps, admin, { id: made.webhook.id, url });
       expect(changed).toMatchObject({ kind: 'invalid', problems: [{ field: 'url' }] });
-      const another = await makeWebhook(deps, admin, { url, events: ['request.pending'] });
+      const another = await makeWebhook(deps, admin, {
+        url,
+        events: ['request.pending'],
+        format: 'standard',
+      });
       expect(another).toMatchObject({ kind: 'invalid', problems: [{ field: 'url' }] });
     }
-    expect((await allWebhooks(directory)).map(({ value }) => value.url)).toEqual(['https://b.example/y']);
+    expect((await allWebhooks(directory)).map(({ value }) => urlOfWebhook(masterKey, value))).toEqual([
+      'https://b.example/y',
+    ]);
   });
 });

@@ -4,7 +4,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { tellReachable } from './connection.ts';
 
-const changeKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people'] as const;
+const changeKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people', 'alerts'] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 type Listener = () => void;

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useReachable } from '../api/connection.ts';
+import { useResource } from '../api/resource.ts';
 import { useGrant, useSession } from '../api/session.tsx';
 import { usePlace } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
@@ -150,6 +151,8 @@ function MenuEntry({ page: { pattern, title, access, menu }, isMarked, waiting }
         <Icon name={menu.icon} />
         {title}
         {pattern === '/approvals' && <WaitingCount count={waiting} />}
+        {pattern === '/alerts' && <AlertCount />}
+        {pattern === '/access' && <ApplicationCount />}
         {isMarked && (
           <span class="menu-count">
             !<span class="visually-hidden"> failed to load</span>
@@ -157,6 +160,30 @@ function MenuEntry({ page: { pattern, title, access, menu }, isMarked, waiting }
         )}
       </a>
     </li>
+  );
+}
+
+function AlertCount() {
+  const { data } = useResource('listAlertsOn', {}, ['alerts']);
+  return <MenuCount count={data?.items.length ?? 0} what="on" />;
+}
+
+function ApplicationCount() {
+  const mayView = useGrant('applications.view') !== 'no';
+  const asked = mayView ? { query: { limit: '200' } } : null;
+  const { data } = useResource('listApplications', asked, ['people']);
+  const open = (data?.items ?? []).filter(({ status }) => status === 'open');
+  return <MenuCount count={open.length} what="applications waiting" />;
+}
+
+/** Nothing where there is none. */
+function MenuCount({ count, what }: { readonly count: number; readonly what: string }) {
+  if (count === 0) return null;
+  return (
+    <span class="menu-count">
+      {count}
+      <span class="visually-hidden"> {what}</span>
+    </span>
   );
 }
 

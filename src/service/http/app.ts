@@ -20,6 +20,7 @@ import type { SsoSettings } from '../people/sso/provider.ts';
 import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import type { ReplaysOptions } from '../replay/replays.ts';
+import { openRequestsMaxDefault } from '../requests/authorize.ts';
 import type { Metering } from '../requests/metering/metering.ts';
 import { createBodyDigest } from '../requests/record/body-digest.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
@@ -95,6 +96,8 @@ export interface AppDeps {
   readonly trustedProxies?: readonly string[];
   /** How often readers of news hear something; as it is documented unless said otherwise. */
   readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
+  /** How often rules of alerts are looked at; as it is documented unless said otherwise. */
+  readonly alerts?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
   /** Of the thread in which policies are tried. */
@@ -161,6 +164,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   const {
     statistics,
     outgoing,
+    alerts,
     playground,
     refusals,
     policyHistory,
@@ -174,6 +178,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
+  app.addHook('onListen', async () => alerts.start());
+  app.addHook('onClose', () => alerts.close());
   app.addHook('onListen', async () => sso?.recheck.start());
   app.addHook('onClose', async () => sso?.recheck.close());
   app.addHook('onListen', async () => void policyHistory.note());
@@ -232,6 +238,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
     store,
     policies,
     rate,
+    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
     steadyMs: () => performance.now(),
     daysOf: createDaysOf(store),
     arePrivateAddressesAllowed: areWebhooksPrivate,

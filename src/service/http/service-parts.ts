@@ -2,12 +2,14 @@
 
 import type { FastifyBaseLogger } from 'fastify';
 import { createSignatureVerifier } from '../agents/signature.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
+import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createReplays } from '../replay/replays.ts';
@@ -73,6 +75,16 @@ export function createParts(deps: AppDeps, base: Base) {
     requests: parts.requestNews,
     log,
   });
+  const alerts = watchAlerts({
+    directory: createDirectory(store.documents, clock),
+    statistics: parts.statistics,
+    switches: decided.switches,
+    staleSinceMs: () => staleSinceMs(deps.policies.state()),
+    messagesOf: outgoing.alertMessages,
+    onChange: () => parts.changeFeed.tell('alerts'),
+    onFailure: (err) => log.warn({ err }, 'alerts were not looked at; trying again'),
+    ...deps.alerts,
+  });
   const playground = createPlayground({
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
@@ -105,6 +117,7 @@ export function createParts(deps: AppDeps, base: Base) {
     waits,
     authorizeHandler,
     outgoing,
+    alerts,
     playground,
     refusals,
     lastWords,
@@ -112,6 +125,10 @@ export function createParts(deps: AppDeps, base: Base) {
     policyHistory,
     downloads: createDownloads(),
   };
+}
+
+function staleSinceMs({ failure }: PolicyState): number | null {
+  return failure === null ? null : Date.parse(failure.at);
 }
 
 /** Null where no provider is configured. */
@@ -200,10 +217,8 @@ function createHandler(deps: AppDeps, { store, clock, metrics }: Base, parts: De
       isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,
       nonces: store.nonces,
     }),
-    recordRefusal: async (refusal) => {
-      await recordRefusal(refusal);
-      statistics.refused(refusal.atMs);
-    },
+    recordRefusal,
+    onRefused: (refusal) => statistics.refused(refusal),
     shares: createFairShares({ placesMax: decisionsMax, ofOneMax: deps.inFlightMax ?? inFlightMaxDefault }),
     bodyBytesMax: deps.bodyBytesMax,
   });

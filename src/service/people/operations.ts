@@ -47,6 +47,8 @@ export const operations = {
   'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
   'switches.use': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'replicas.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'alerts.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'alerts.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'webhooks.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'webhooks.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
 } as const satisfies Readonly<Record<string, Row>>;

@@ -1,5 +1,5 @@
-// Deletes what has ended: sessions, tokens, invitations, reset links, notices, and messages that were delivered or given up. What has ended
-// counts as ended before that, too; this only keeps the store small.
+// Deletes what has ended: sessions, tokens, invitations, reset links, notices, alerts that are long over, and messages that were
+// delivered or given up. What has ended counts as ended before that, too; this only keeps the store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
 
@@ -17,7 +17,16 @@ export interface SweepOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-const sweptKinds = ['session', 'token', 'invitation', 'reset-link', 'sign-on', 'notice', 'delivery'] as const;
+const sweptKinds = [
+  'session',
+  'token',
+  'invitation',
+  'reset-link',
+  'sign-on',
+  'notice',
+  'delivery',
+  'alert',
+] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */
 const removedAtOnce = 200;

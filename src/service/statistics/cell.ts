@@ -5,7 +5,7 @@
 import type { Decision, Outcome } from '../../language/model/decision.ts';
 import { type FormRule, type Trace, truthOf } from '../../language/model/trace.ts';
 import { memo } from '../../language/value/memo.ts';
-import type { WaitEnd } from '../store/contract/statistics.ts';
+import type { CountedRefusal, WaitEnd } from '../store/contract/statistics.ts';
 import { addPairs, addTo, createHistogram, type Histogram, histogramText } from './histogram.ts';
 
 /** A recorded request, as far as it is counted. */
@@ -19,7 +19,8 @@ export interface StatisticsRequest {
 export interface CellCounts {
   /** By `outcomeAt`. */
   readonly decisions: number[];
-  refused: number;
+  /** By `agent code`; the agent is empty where none is known, and beyond so many pairs. */
+  readonly refusals: Map<string, number>;
   /** Of deciding, in microseconds. */
   readonly latency: Histogram;
   /** By tens; 100 is with those of 90 and more. */
@@ -29,6 +30,8 @@ export interface CellCounts {
   /** Decisions of further ones are in all other counts. */
   readonly policiesMax: number;
   readonly ended: Record<WaitEnd['status'], number>;
+  /** Of those that expired, the ones that waited for a step-up. */
+  expiredStepUps: number;
   /** From the request to its approval, in milliseconds; null while there is none. */
   waits: Histogram | null;
   readonly rules: Map<string, RuleCount>;
@@ -47,18 +50,20 @@ export const outcomeAt = { ALLOW: 0, DENY: 1, ESCALATE: 2, REAUTH_REQUIRED: 3 } 
   number
 >;
 export const riskSteps = 10;
-/** Bounds what is stored of a minute. */
+/** Both bound what is stored of a minute. */
 const policiesMaxDefault = 500;
+const refusedPairsMax = 200;
 
 export function createCell(policiesMax: number = policiesMaxDefault): CellCounts {
   return {
     decisions: [0, 0, 0, 0],
-    refused: 0,
+    refusals: new Map(),
     latency: createHistogram(),
     risk: new Array<number>(riskSteps).fill(0),
     policies: new Map(),
     policiesMax,
     ended: { approved: 0, rejected: 0, expired: 0 },
+    expiredStepUps: 0,
     waits: null,
     rules: new Map(),
   };
@@ -139,8 +144,32 @@ function newRuleCount(): RuleCount {
   return { decided: 0, met: 0, lastAtMs: null, changes: null };
 }
 
-export function addEnd(cell: CellCounts, { atMs, status, createdAtMs }: WaitEnd): void {
+export function addRefusal({ refusals }: CellCounts, { agentId, code }: Omit<CountedRefusal, 'atMs'>): void {
+  addRefusals(refusals, `${agentId ?? ''} ${code}`, 1);
+}
+
+function addRefusals(refusals: Map<string, number>, pair: string, count: number): void {
+  const isTaken = refusals.has(pair) || refusals.size < refusedPairsMax;
+  const kept = isTaken ? pair : ` ${pair.slice(pair.indexOf(' ') + 1)}`;
+  refusals.set(kept, (refusals.get(kept) ?? 0) + count);
+}
+
+/** How many were refused by code, of one agent or of all. */
+export function refusalsByCode(
+  { refusals }: CellCounts,
+  agentId: string | null = null,
+): ReadonlyMap<string, number> {
+  const byCode = new Map<string, number>();
+  for (const [pair, count] of refusals) {
+    const [agent = '', code = ''] = pair.split(' ');
+    if (agentId === null || agent === agentId) byCode.set(code, (byCode.get(code) ?? 0) + count);
+  }
+  return byCode;
+}
+
+export function addEnd(cell: CellCounts, { atMs, status, createdAtMs, isStepUp }: WaitEnd): void {
   cell.ended[status] += 1;
+  if (status === 'expired' && isStepUp) cell.expiredStepUps += 1;
   if (status !== 'approved' || createdAtMs === null) return;
   cell.waits ??= createHistogram();
   addTo(cell.waits, Math.max(0, atMs - createdAtMs));
@@ -168,22 +197,25 @@ export function later(a: number | null, b: number | null): number | null {
 
 interface CellText {
   readonly decisions: readonly number[];
-  readonly refused: number;
+  readonly refusals: readonly (readonly [string, number])[];
   readonly latency: readonly number[];
   readonly risk: readonly number[];
   readonly policies: readonly (readonly [string, readonly number[]])[];
   readonly ended: CellCounts['ended'];
+  readonly expiredStepUps: number;
   readonly waits: readonly number[];
 }
 
-export function cellText({ decisions, refused, latency, risk, policies, ended, waits }: CellCounts): string {
+export function cellText(cell: CellCounts): string {
+  const { decisions, refusals, latency, risk, policies, ended, expiredStepUps, waits } = cell;
   const text: CellText = {
     decisions,
-    refused,
+    refusals: [...refusals],
     latency: histogramText(latency),
     risk,
     policies: [...policies],
     ended,
+    expiredStepUps,
     waits: waits === null ? [] : histogramText(waits),
   };
   return JSON.stringify(text);
@@ -197,11 +229,12 @@ export function addText(into: CellCounts, text: string): void {
 
 function addLine(into: CellCounts, from: CellText): void {
   addAll(into.decisions, from.decisions);
-  into.refused += from.refused;
+  for (const [pair, count] of from.refusals) addRefusals(into.refusals, pair, count);
   addPairs(into.latency, from.latency);
   addAll(into.risk, from.risk);
   for (const [name, counts] of from.policies) addAll(policyCounts(into, name) ?? [], counts);
   for (const status of ['approved', 'rejected', 'expired'] as const) into.ended[status] += from.ended[status];
+  into.expiredStepUps += from.expiredStepUps;
   if (from.waits.length === 0) return;
   into.waits ??= createHistogram();
   addPairs(into.waits, from.waits);

@@ -2,8 +2,16 @@
 // one cell, and a cell is here until what takes it away has stored it.
 
 import { memo } from '../../language/value/memo.ts';
-import type { WaitEnd } from '../store/contract/statistics.ts';
-import { addCell, addEnd, addRequest, type CellCounts, createCell, type StatisticsRequest } from './cell.ts';
+import type { CountedRefusal, WaitEnd } from '../store/contract/statistics.ts';
+import {
+  addCell,
+  addEnd,
+  addRefusal,
+  addRequest,
+  type CellCounts,
+  createCell,
+  type StatisticsRequest,
+} from './cell.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
 
 export interface OpenCell {
@@ -14,7 +22,7 @@ export interface OpenCell {
 
 export interface Counters {
   request(request: StatisticsRequest): void;
-  refusal(atMs: number): void;
+  refusal(refusal: CountedRefusal): void;
   end(end: WaitEnd): void;
   all(): Iterable<OpenCell>;
   /** Those that ended at `untilMs` or before, the earliest first; they are counted anew from then on. */
@@ -41,9 +49,7 @@ export function createCounters(clock: () => number): Counters {
 
   return {
     request: (request) => addRequest(cellAt(request.createdAtMs), request),
-    refusal(atMs) {
-      cellAt(atMs).refused += 1;
-    },
+    refusal: (refusal) => addRefusal(cellAt(refusal.atMs), refusal),
     end: (end) => addEnd(cellAt(end.atMs), end),
     all: () => cells.values(),
     take(untilMs) {

@@ -1,7 +1,7 @@
 // Cells of a stretch of time into what people look at: what came of requests in steps of it, how long deciding took,
 // which policies decided, how risky it was, and how long people were waited for.
 
-import { addCell, type CellCounts, createCell, outcomeAt, riskSteps } from './cell.ts';
+import { addCell, type CellCounts, createCell, outcomeAt, refusalsByCode, riskSteps } from './cell.ts';
 import { quantile } from './histogram.ts';
 import type { Statistics, TimeRange } from './statistics.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
@@ -20,8 +20,8 @@ export interface Outcomes {
 
 export interface Overview {
   readonly buckets: readonly (Outcomes & { readonly atMs: number; readonly refused: number })[];
-  /** Of deciding, in microseconds; null where nothing was decided. */
-  readonly latency: readonly (Quantiles & { readonly atMs: number; readonly p99: number | null })[];
+  readonly latency: readonly (LatencyQuantiles & { readonly atMs: number })[];
+  readonly latencyOfAll: LatencyQuantiles;
   /** Those that decided most; the name is null for what no policy decided. */
   readonly policies: readonly (Outcomes & { readonly name: string | null })[];
   readonly risk: readonly { readonly from: number; readonly to: number; readonly count: number }[];
@@ -30,9 +30,13 @@ export interface Overview {
     readonly approved: number;
     readonly rejected: number;
     readonly expired: number;
+    /** Of those that expired, the ones that waited for a step-up. */
+    readonly expiredStepUps: number;
     /** In milliseconds. */
     readonly timeToApprove: Quantiles;
   };
+  /** By code. */
+  readonly refusals: ReadonlyMap<string, number>;
   /** Decided and refused requests. */
   readonly total: number;
 }
@@ -40,6 +44,11 @@ export interface Overview {
 interface Quantiles {
   readonly p50: number | null;
   readonly p90: number | null;
+}
+
+/** Of deciding, in microseconds; null where nothing was decided. */
+interface LatencyQuantiles extends Quantiles {
+  readonly p99: number | null;
 }
 
 const policiesShownMax = 20;
@@ -75,17 +84,13 @@ export async function readOverview(
   const atOf = (index: number): number => fromMs + index * bucketMs;
   const { approved, rejected, expired } = all.ended;
   return {
-    buckets: cells.map(({ decisions, refused }, index) => ({
+    buckets: cells.map((cell, index) => ({
       atMs: atOf(index),
-      ...outcomesOf(decisions),
-      refused,
+      ...outcomesOf(cell.decisions),
+      refused: sum([...cell.refusals.values()]),
     })),
-    latency: cells.map(({ latency }, index) => ({
-      atMs: atOf(index),
-      p50: quantile(latency, 0.5),
-      p90: quantile(latency, 0.9),
-      p99: quantile(latency, 0.99),
-    })),
+    latency: cells.map((cell, index) => ({ atMs: atOf(index), ...latencyOf(cell) })),
+    latencyOfAll: latencyOf(all),
     policies: policiesOf(all),
     risk: all.risk.map((count, index) => ({
       from: index * riskSteps,
@@ -97,9 +102,11 @@ export async function readOverview(
       approved,
       rejected,
       expired,
+      expiredStepUps: all.expiredStepUps,
       timeToApprove: waitsOf(all),
     },
-    total: sum(all.decisions) + all.refused,
+    refusals: refusalsByCode(all),
+    total: sum(all.decisions) + sum([...all.refusals.values()]),
   };
 }
 
@@ -109,6 +116,10 @@ function policiesOf({ policies }: CellCounts): Overview['policies'] {
     .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
     .slice(0, policiesShownMax)
     .map(({ name, counts }) => ({ name: name === '' ? null : name, ...outcomesOf(counts) }));
+}
+
+function latencyOf({ latency }: CellCounts): LatencyQuantiles {
+  return { p50: quantile(latency, 0.5), p90: quantile(latency, 0.9), p99: quantile(latency, 0.99) };
 }
 
 function waitsOf({ waits }: CellCounts): Quantiles {

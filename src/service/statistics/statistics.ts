@@ -6,6 +6,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { decisionRecord } from '../requests/record/record.ts';
 import type {
   CountedRecord,
+  CountedRefusal,
   SequenceRange,
   ShadowChange,
   StatisticsMark,
@@ -19,8 +20,11 @@ import { keepUp } from './upkeep.ts';
 export interface Statistics {
   /** A request has been recorded. Never throws. */
   decided(request: StatisticsRequest): void;
-  /** A refusal has been recorded. Never throws. */
-  refused(atMs: number): void;
+  /**
+   * A request was refused. Never throws. One that is not recorded is counted all the same; of these, what is not stored yet
+   * is lost where the process ends.
+   */
+  refused(refusal: CountedRefusal): void;
   /** Before the first record is made; what was not stored is counted from then on. */
   start(): Promise<void>;
   /** Waits for what is being stored; what is not is counted anew at the next start. */
@@ -111,9 +115,9 @@ class LiveStatistics implements Statistics {
     }
   }
 
-  refused(atMs: number): void {
+  refused(refusal: CountedRefusal): void {
     try {
-      this.#counters.refusal(atMs);
+      this.#counters.refusal(refusal);
     } catch (error) {
       this.#options.onFailure(error);
     }
@@ -214,7 +218,7 @@ class LiveStatistics implements Statistics {
     if (this.#mark.throughMs === 0 && atMs < this.#mark.sinceMs)
       this.#mark = { ...this.#mark, sinceMs: atMs };
     if (record.kind === 'request') this.#recountRequest(record);
-    else if (record.kind === 'refusal') this.#counters.refusal(atMs);
+    else if (record.kind === 'refusal') this.#counters.refusal(record);
     else this.#counters.end(record);
   }
 

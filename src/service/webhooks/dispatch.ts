@@ -5,11 +5,13 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Directory } from '../people/directory.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
+import type { DocumentPut } from '../store/contract/documents.ts';
 import {
   attempted,
   claimed,
   type Delivery,
   deliveriesOf,
+  isTold,
   newDelivery,
   store,
   type WebhookNews,
@@ -22,6 +24,7 @@ import {
   allWebhooks,
   secretsOf,
   shownInRecords,
+  urlOfWebhook,
   type Webhook,
   type WebhookDeps,
   webhooksOf,
@@ -41,6 +44,8 @@ export interface DispatcherOptions extends WebhookDeps {
 export interface Dispatcher {
   /** Never throws, and returns at once. */
   emit(news: WebhookNews): void;
+  /** The messages for something, to be stored together with it; what is stored is sent. */
+  prepare(news: WebhookNews): Promise<Prepared>;
   /** A message to one webhook, whatever it wants to hear of. Null where there is no such webhook. */
   test(webhookId: string): Promise<Delivery | null>;
   /** What is due now; called every second once started. */
@@ -50,6 +55,12 @@ export interface Dispatcher {
   settled(): Promise<void>;
   /** Begins nothing more, and waits a moment for what is under way; the rest is tried again after the next start. */
   close(): Promise<void>;
+}
+
+export interface Prepared {
+  readonly writes: readonly DocumentPut[];
+  /** They are stored. */
+  taken(): void;
 }
 
 const everyMsDefault = 1_000;
@@ -100,10 +111,24 @@ class Outgoing implements Dispatcher {
     void this.#storeTold();
   }
 
+  async prepare(news: WebhookNews): Promise<Prepared> {
+    const made = (await allWebhooks(this.#directory))
+      .filter(({ value }) => isTold(value, news))
+      .map(({ value }) => newDelivery(value, news));
+    return {
+      writes: made.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0)),
+      taken: () => {
+        for (const delivery of made) this.#pending.set(delivery.id, { value: delivery, version: 1 });
+        if (this.#timer !== null) this.#launch();
+      },
+    };
+  }
+
   async test(webhookId: string): Promise<Delivery | null> {
     const found = await webhooksOf(this.#directory).find(webhookId);
     if (found === null) return null;
-    const news = { type: 'webhook.test', id: webhookId, links: {}, atMs: this.#now() } as const;
+    const text = 'A test message of Writ.';
+    const news = { type: 'webhook.test', id: webhookId, text, links: {}, atMs: this.#now() } as const;
     const delivery = newDelivery(found.value, news);
     const stored = await store(this.#directory, { value: delivery, version: 0 });
     if (stored === null) return null;
@@ -164,12 +189,10 @@ class Outgoing implements Dispatcher {
   async #storeAll(): Promise<void> {
     try {
       while (this.#emitted.length > 0) {
-        const active = (await allWebhooks(this.#directory)).filter(({ value }) => value.status === 'active');
+        const webhooks = await allWebhooks(this.#directory);
         const batch = this.#emitted.slice(0, storedAtOnce);
         const made = batch.flatMap((news) =>
-          active
-            .filter(({ value }) => (value.events as readonly string[]).includes(news.type))
-            .map(({ value }) => newDelivery(value, news)),
+          webhooks.filter(({ value }) => isTold(value, news)).map(({ value }) => newDelivery(value, news)),
         );
         const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
         const puts = kept.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
@@ -265,8 +288,10 @@ class Outgoing implements Dispatcher {
     const { masterKey, arePrivateAddressesAllowed, timeoutMs = timeoutMsDefault } = this.#options;
     const nowMs = this.#now();
     const message = { id, atSeconds: Math.floor(nowMs / 1_000), body };
-    const headers = webhookHeaders(message, secretsOf(masterKey, webhook, nowMs));
-    return send({ url: webhook.url, headers, body, timeoutMs, arePrivateAddressesAllowed });
+    const headers =
+      webhook.format === 'chat' ? {} : webhookHeaders(message, secretsOf(masterKey, webhook, nowMs));
+    const url = urlOfWebhook(masterKey, webhook);
+    return send({ url, headers, body, timeoutMs, arePrivateAddressesAllowed });
   }
 
   async #conclude(

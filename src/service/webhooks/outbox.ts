@@ -38,6 +38,10 @@ export interface Delivery {
 export interface WebhookNews {
   readonly type: WebhookEvent | 'webhook.test';
   readonly id: string;
+  /** For people in a chat: a sentence or two and where to look. */
+  readonly text: string;
+  /** The webhooks that are told, whatever they want to hear of; null tells those that want to. */
+  readonly to?: readonly string[] | null;
   /** By name, such as `request`. */
   readonly links: Readonly<Record<string, string>>;
   readonly atMs: number;
@@ -78,8 +82,8 @@ export async function listDeliveries(
   return [...waiting, ...over].sort(latestFirst).slice(0, page.countMax);
 }
 
-export function newDelivery({ id: webhookId }: Webhook, news: WebhookNews): Delivery {
-  const { type, id, links, atMs } = news;
+export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNews): Delivery {
+  const { type, id, links, atMs, text } = news;
   const createdAtMs = Math.trunc(atMs);
   const timestamp = new Date(createdAtMs).toISOString();
   return {
@@ -87,7 +91,9 @@ export function newDelivery({ id: webhookId }: Webhook, news: WebhookNews): Deli
     webhookId,
     type,
     createdAtMs,
-    body: JSON.stringify({ type, timestamp, data: { id, links } }),
+    body: JSON.stringify(
+      format === 'chat' ? { text: chatText(text) } : { type, timestamp, data: { id, links } },
+    ),
     status: 'pending',
     attempts: 0,
     nextAtMs: createdAtMs,
@@ -96,6 +102,17 @@ export function newDelivery({ id: webhookId }: Webhook, news: WebhookNews): Deli
     lastStatus: null,
     lastReason: null,
   };
+}
+
+/** As chats that take Slack's form read it: what would be a link, a mention or a channel is text. */
+function chatText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Whether a webhook is told of something. */
+export function isTold({ id, status, events }: Webhook, { type, to = null }: WebhookNews): boolean {
+  if (status !== 'active') return false;
+  return to === null ? (events as readonly string[]).includes(type) : to.includes(id);
 }
 
 /** One more attempt, by this process until it is made or the claim runs out. */

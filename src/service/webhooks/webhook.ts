@@ -1,6 +1,6 @@
-// Who wants to hear of what, and where: webhooks as they are stored, and their changes by people, each recorded.
-// INVARIANT: a secret is stored sealed, shown once when it is made, and in no record; neither is what follows the host of
-// an address, which often holds one.
+// Who wants to hear of what, and where: webhooks and chat channels as they are stored, and their changes by people, each
+// recorded. INVARIANT: a secret is stored sealed, shown once when it is made, and in no record; so is the address, of which
+// what follows the host often holds one, and records name its origin alone.
 
 import { randomUUID } from 'node:crypto';
 import { deriveKey, seal, unseal } from '../agents/sealing.ts';
@@ -16,17 +16,27 @@ export const webhookEvents = [
   'request.commented',
   'policies.reload_failed',
   'agent.revoked',
+  'application.made',
+  'alert.began',
+  'alert.over',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
+/** `standard`: signed messages for programs (Standard Webhooks). `chat`: `{"text": ...}` for people, as Slack takes it. */
+export const webhookFormats = ['standard', 'chat'] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
+
 export interface Webhook {
   readonly id: string;
-  readonly url: string;
+  readonly format: WebhookFormat;
+  readonly sealedUrl: string;
+  readonly origin: string;
   readonly events: readonly WebhookEvent[];
   readonly status: 'active' | 'disabled';
   /** Why the service itself disabled it; null where a person did, or nobody. */
   readonly disabledBecause: string | null;
-  readonly sealedSecret: string;
+  /** Null where nothing is signed: of a chat channel. */
+  readonly sealedSecret: string | null;
   /** The secret from before a rotation, which also signs until its end. */
   readonly earlier: { readonly sealedSecret: string; readonly endsAtMs: number } | null;
   /** Since when every attempt has failed; null while they succeed. */
@@ -44,6 +54,7 @@ export interface WebhookDeps {
 export interface WebhookDraft {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
+  readonly format: WebhookFormat;
 }
 
 /** Problems by field, as sentences in lower case without a final period. */
@@ -55,8 +66,8 @@ interface Invalid {
 export type WebhookMade = {
   readonly kind: 'made';
   readonly webhook: Webhook;
-  /** Shown this once. */
-  readonly secret: string;
+  /** Shown this once; null of a chat channel. */
+  readonly secret: string | null;
 };
 
 const webhooksMax = 50;
@@ -83,14 +94,17 @@ export async function makeWebhook(
     problems.push({ field: 'url', detail: `remove one of the ${webhooksMax} webhooks first` });
   }
   if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
-  const [id, secret] = [randomUUID(), createWebhookSecret()];
+  const { format } = draft;
+  const id = randomUUID();
+  const secret = format === 'chat' ? null : createWebhookSecret();
   const webhook: Webhook = {
     id,
-    url: target.url,
+    format,
+    ...placeOf(deps, id, target.url),
     events: [...draft.events],
     status: 'active',
     disabledBecause: null,
-    sealedSecret: sealed(deps, id, secret),
+    sealedSecret: secret === null ? null : sealed(deps, id, secret),
     earlier: null,
     failingSinceMs: null,
     createdAtMs: Math.trunc(directory.clock()),
@@ -114,17 +128,21 @@ export type WebhookChanged =
 export async function changeWebhook(
   deps: WebhookDeps,
   { person }: Actor,
-  { id, ...change }: Partial<WebhookDraft & Pick<Webhook, 'status'>> & { readonly id: string },
+  {
+    id,
+    url,
+    ...change
+  }: Partial<Omit<WebhookDraft, 'format'> & Pick<Webhook, 'status'>> & { readonly id: string },
 ): Promise<WebhookChanged> {
   const { directory } = deps;
   const found = await webhooksOf(directory).find(id);
   if (found === null) return { kind: 'unknown' };
   const enabled = change.status === 'active' ? { disabledBecause: null, failingSinceMs: null } : {};
   const asked: Webhook = { ...found.value, ...change, ...enabled };
-  const target = readTarget(asked.url, deps);
+  const target = readTarget(url ?? urlOfWebhook(deps.masterKey, asked), deps);
   const problems = draftProblems(target, asked);
   if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
-  const webhook: Webhook = { ...asked, url: target.url };
+  const webhook: Webhook = { ...asked, ...placeOf(deps, id, target.url) };
   const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
     who: recordName(person),
     what: 'webhook-changed',
@@ -140,13 +158,15 @@ export async function rotateWebhookSecret(
   deps: WebhookDeps,
   { person }: Actor,
   id: string,
-): Promise<WebhookMade | { readonly kind: 'unknown' | 'conflict' }> {
+): Promise<WebhookMade | { readonly kind: 'unknown' | 'conflict' | 'not-signed' }> {
   const { directory } = deps;
   const found = await webhooksOf(directory).find(id);
   if (found === null) return { kind: 'unknown' };
+  const { sealedSecret } = found.value;
+  if (sealedSecret === null) return { kind: 'not-signed' };
   const secret = createWebhookSecret();
   const endsAtMs = Math.trunc(directory.clock()) + bothSecretsMs;
-  const earlier = { sealedSecret: found.value.sealedSecret, endsAtMs };
+  const earlier = { sealedSecret, endsAtMs };
   const webhook: Webhook = { ...found.value, sealedSecret: sealed(deps, id, secret), earlier };
   const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
     who: recordName(person),
@@ -180,23 +200,37 @@ export function secretsOf(masterKey: Uint8Array, webhook: Webhook, nowMs: number
   const { id, sealedSecret, earlier } = webhook;
   const key = deriveKey(masterKey, sealingPurpose);
   const texts = [
-    sealedSecret,
+    ...(sealedSecret === null ? [] : [sealedSecret]),
     ...(earlier !== null && nowMs < earlier.endsAtMs ? [earlier.sealedSecret] : []),
   ];
   return texts.flatMap((text) => unseal(key, id, text) ?? []);
 }
 
+/** Where a webhook is, as it is called. Empty where the master key does not open it, which no address is. */
+export function urlOfWebhook(masterKey: Uint8Array, { id, sealedUrl }: Webhook): string {
+  return unseal(deriveKey(masterKey, addressPurpose), id, sealedUrl) ?? '';
+}
+
+function placeOf(
+  { masterKey }: Pick<WebhookDeps, 'masterKey'>,
+  id: string,
+  url: string,
+): Pick<Webhook, 'sealedUrl' | 'origin'> {
+  return { sealedUrl: seal(deriveKey(masterKey, addressPurpose), id, url), origin: new URL(url).origin };
+}
+
+const addressPurpose = 'webhook addresses';
 const sealingPurpose = 'webhook secrets';
 
 function sealed({ masterKey }: WebhookDeps, id: string, secret: string): string {
   return seal(deriveKey(masterKey, sealingPurpose), id, secret);
 }
 
-export function shownInRecords({ url, events, status, disabledBecause }: Webhook) {
-  return { origin: new URL(url).origin, events: [...events], status, because: disabledBecause };
+export function shownInRecords({ origin, format, events, status, disabledBecause }: Webhook) {
+  return { origin, format, events: [...events], status, because: disabledBecause };
 }
 
-function draftProblems(target: Target, { events }: WebhookDraft): Invalid['problems'] {
+function draftProblems(target: Target, { events }: Pick<WebhookDraft, 'events'>): Invalid['problems'] {
   return [
     ...(target.kind === 'target' ? [] : [{ field: 'url', detail: target.detail }]),
     ...(events.length > 0 ? [] : [{ field: 'events', detail: 'name one event at least' }]),

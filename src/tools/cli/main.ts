@@ -118,6 +118,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'manage who has access to a running service',
     load: async () => (await import('./commands/people.ts')).definePeople,
   },
+  alerts: {
+    summary: 'show what is out of the ordinary in a running service',
+    load: async () => (await import('./commands/alerts.ts')).defineAlerts,
+  },
   switch: {
     summary: 'stop agents at once: the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,

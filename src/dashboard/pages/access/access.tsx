@@ -1,22 +1,21 @@
-// Who has access: people and what each may do, applications that wait for an answer, invitations, and the webhooks of
-// other services. The address says which of them is shown.
+// Who has access: people and what each may do, applications that wait for an answer, and invitations. The address says
+// which of them is shown.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
+import '../../parts/layout/tabs.css';
 import './access.css';
 import { Applications } from './applications.tsx';
 import { Invitations } from './invitations.tsx';
 import { People } from './people.tsx';
-import { Webhooks } from './webhooks.tsx';
 
 const tabs = {
   people: { title: 'People', access: 'people.view', Content: People },
   applications: { title: 'Applications', access: 'applications.view', Content: Applications },
   invitations: { title: 'Invitations', access: 'people.view', Content: Invitations },
-  webhooks: { title: 'Webhooks', access: 'webhooks.view', Content: Webhooks },
 } as const;
 
 type TabName = keyof typeof tabs;
@@ -40,7 +39,7 @@ export default function Access() {
         )
       }
     >
-      <nav class="access-tabs" aria-label="Sections">
+      <nav class="tabs" aria-label="Sections">
         {names.map((name) => (
           <Tab key={name} name={name} isHere={name === shown} />
         ))}

@@ -2,10 +2,11 @@
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
 import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
+import { RefusalList } from '../../parts/policy/refusal-list.tsx';
 import { activityBars, type Bars, type Day, type Outcome, outcomes } from './activity-bars.ts';
 import { ActivityFills, FillSwatch, fillOf } from './activity-fills.tsx';
 import type { AgentProps } from './agent-props.ts';
@@ -33,7 +34,7 @@ export function AgentActivity({ agent: { id } }: AgentProps) {
     );
   }
   const bars = activityBars(data.days);
-  const open = data.open_requests;
+  const { open_requests: open, open_requests_max: openMax, refusals } = data;
   return (
     <Section title="Activity">
       <ProblemNote problem={problem} onRetry={reload} />
@@ -45,14 +46,26 @@ export function AgentActivity({ agent: { id } }: AgentProps) {
             'Waiting for people',
             open > 0 && mayRequests ? (
               <a key="open" href={`/requests?agent=${id}&status=pending`}>
-                {open} open
+                {open} of {openMax}
               </a>
             ) : (
-              String(open)
+              `${open} of ${openMax}`
             ),
           ],
         ]}
       />
+      {open >= openMax && (
+        <Note tone="deny" icon="warning">
+          {open} of {openMax} requests wait: further escalations are refused until people answer some. An
+          operator raises the limit with the setting <code>requests.open_max</code>.
+        </Note>
+      )}
+      {refusals.length > 0 && (
+        <>
+          <h3>Refused in 24 hours</h3>
+          <RefusalList refusals={refusals} />
+        </>
+      )}
       <Chart bars={bars} />
       <details class="agent-days">
         <summary>As a table</summary>

@@ -4,7 +4,7 @@
 import uPlot from 'uplot';
 import { countLabels, powers, powersAround, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
 import { createPalette, type Palette } from './fills.ts';
-import { type Look, latencyText, type Series, type Steps, stacked } from './series.ts';
+import { type Look, latencyText, lonely, type Series, type Steps, stacked } from './series.ts';
 import './draw.css';
 
 export interface Drawing {
@@ -206,7 +206,14 @@ function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
 function linesOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   return series.map(({ name, color, look }) => {
     const dash = dashes[look];
-    return { label: name, width: 2, stroke: palette.color(color), ...(dash === undefined ? {} : { dash }) };
+    return {
+      label: name,
+      width: 2,
+      stroke: palette.color(color),
+      // A line needs two neighbours.
+      points: { show: true, size: 7, filter: (plot, at) => lonely([...(plot.data[at] ?? [])]) },
+      ...(dash === undefined ? {} : { dash }),
+    };
   });
 }
 

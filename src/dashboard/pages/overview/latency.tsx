@@ -1,16 +1,36 @@
-// How long deciding took over time, on a logarithmic scale.
+// How long deciding took: in three numbers, and over time on a logarithmic scale.
 
 import { useMemo } from 'preact/hooks';
-import { Section } from '../../parts/layout/page.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
 import { Legend } from './legend.tsx';
 import { latencySeries, latencyText } from './series.ts';
 import { type OverTime, TimePlot } from './time-plot.tsx';
 
 export function LatencySection(props: OverTime) {
   const series = useMemo(() => latencySeries(props.overview), [props.overview]);
+  const of = props.overview.latency_of_all;
   return (
     <Section title="Latency of decisions" actions={<Legend series={series} />}>
-      <TimePlot {...props} label="Latency over time" form="lines" series={series} valueText={latencyText} />
+      {of.p50_us === null ? (
+        <p>No data: nothing was decided in this time.</p>
+      ) : (
+        <>
+          <Facts
+            items={[
+              ['Median', latencyText(of.p50_us)],
+              ['90th percentile', latencyText(of.p90_us)],
+              ['99th percentile', latencyText(of.p99_us)],
+            ]}
+          />
+          <TimePlot
+            {...props}
+            label="Latency over time"
+            form="lines"
+            series={series}
+            valueText={latencyText}
+          />
+        </>
+      )}
     </Section>
   );
 }

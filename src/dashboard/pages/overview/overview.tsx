@@ -15,6 +15,7 @@ import './overview.css';
 import { PoliciesSection } from './policies.tsx';
 import { type Range, rangeQuery, readRange, zoomQuery } from './range.ts';
 import { RangeChoice, Zoomed } from './range-choice.tsx';
+import { RefusalsSection } from './refusals.tsx';
 import { RiskSection } from './risk.tsx';
 import { type Overview, timeSteps } from './series.ts';
 
@@ -77,6 +78,7 @@ function Sections({ overview, range, isOld }: SectionsProps) {
         <LatencySection {...shared} />
         <PoliciesSection overview={overview} />
         <RiskSection overview={overview} hintId={hintId} />
+        <RefusalsSection overview={overview} />
       </div>
       <p class="overview-hint" id={hintId}>
         Drag over a plot to zoom in, double-click to zoom out. With the keyboard: arrows to move, with Shift

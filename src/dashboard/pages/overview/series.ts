@@ -97,6 +97,12 @@ export function stacked(series: readonly Series[]): readonly (readonly number[])
   });
 }
 
+/** The places of values that stand between none: no line shows them. */
+export function lonely(values: readonly (number | null | undefined)[]): number[] {
+  const isThere = (at: number): boolean => typeof values[at] === 'number';
+  return values.flatMap((_, at) => (isThere(at) && !isThere(at - 1) && !isThere(at + 1) ? [at] : []));
+}
+
 /** Where a key moves the cursor among so many steps; null where the key means nothing. */
 export function movedTo(key: string, at: number | null, count: number): number | null {
   const leap = Math.max(1, Math.round(count / 10));

@@ -3,6 +3,7 @@
 import {
   ArrowLeft,
   ArrowUp,
+  Bell,
   Bot,
   ChartNoAxesColumn,
   Check,
@@ -44,6 +45,7 @@ import { h } from 'preact';
 
 const icons = {
   agent: Bot,
+  alert: Bell,
   allow: CircleCheck,
   audit: ShieldCheck,
   back: ArrowLeft,

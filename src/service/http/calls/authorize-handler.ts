@@ -11,6 +11,7 @@ import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../../requests
 import type { NotAllowedNow } from '../../requests/identify-again.ts';
 import type { RequestView } from '../../requests/record/reply.ts';
 import type { RecordRefusal } from '../../requests/refusal.ts';
+import type { CountedRefusal } from '../../store/contract/statistics.ts';
 import { type Envelope, readEnvelope } from '../contract/envelope.ts';
 import { ProblemError, problems } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -59,6 +60,8 @@ export interface AuthorizeHandler {
   take(answer: Answer): Promise<RequestView>;
   /** Counts and records a refusal, before its reply; `body` is null where it was not read. */
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
+  /** Counts a refusal of somebody who was not recognized. */
+  refuseUnknown(problem: ProblemError): void;
 }
 
 /** What a route says of its own, in place of headers. */
@@ -75,6 +78,8 @@ export interface AuthorizeHandlerOptions {
   readonly verifySignature: VerifySignature;
   readonly authorizer: Pick<Authorizer, 'authorize'>;
   readonly recordRefusal: RecordRefusal;
+  /** Hears of each refusal, whether it is recorded or not. */
+  readonly onRefused: (refusal: CountedRefusal) => void;
   /** Of decisions that are under way, by agent. */
   readonly shares: FairShares;
   readonly bodyBytesMax: number;
@@ -85,7 +90,7 @@ export interface AuthorizeHandlerOptions {
 }
 
 export function createAuthorizeHandler(options: AuthorizeHandlerOptions): AuthorizeHandler {
-  const { authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing, shares } = options;
+  const { authorizer, recordRefusal, onRefused, bodyBytesMax, clock, metrics, tracing, shares } = options;
   const { identifyAgain } = options;
 
   async function decide(call: AuthorizeCall, body: Buffer, more?: More): Promise<Answer> {
@@ -136,27 +141,31 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
     const { status } = problems[problem.code];
     tracing?.answered({ ...tracedOf(call, { httpStatus: status, errorCode: problem.code }), decided: null });
-    // A flood must not fill the disk, and what the store refused cannot be stored.
-    if (status === 429 || status >= 500) return;
     const { id, clientAddress, identity } = call;
+    const counted = { agentId: identity.agent.id, atMs: Math.trunc(clock()), code: problem.code };
+    // A flood must not fill the disk, and what the store refused cannot be stored.
+    if (status === 429 || status >= 500) return onRefused(counted);
     await recordRefusal({
+      ...counted,
       id,
-      agentId: identity.agent.id,
       keyId: identity.key.id,
-      atMs: Math.trunc(clock()),
       httpStatus: status,
-      code: problem.code,
       detail: problem.message,
       clientAddress,
       bodyDigest: body === null ? null : sha256(body),
     });
+    onRefused(counted);
+  }
+
+  function refuseUnknown({ code }: ProblemError): void {
+    onRefused({ agentId: null, atMs: Math.trunc(clock()), code });
   }
 
   async function take({ view, input }: Answer): Promise<RequestView> {
     return decidedOf(await authorizer.authorize({ ...input, awaitedId: view.request_id })).request;
   }
 
-  return { decide, take, refuse };
+  return { decide, take, refuse, refuseUnknown };
 }
 
 /** A request whose body is good. */

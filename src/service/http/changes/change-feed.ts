@@ -18,6 +18,7 @@ export const changeKinds = {
   policies: 'policies.view',
   switches: 'switches.view',
   people: 'people.view',
+  alerts: 'alerts.view',
 } as const satisfies Readonly<Record<string, OperationName>>;
 export type ChangeKind = keyof typeof changeKinds;
 
@@ -185,6 +186,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   invitation: 'people',
   first: 'people',
   codes: 'people',
+  alert: 'alerts',
 };
 
 /** The function returned looks for what any process has changed since the look before. */

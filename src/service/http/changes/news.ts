@@ -1,44 +1,28 @@
 // What happens in the service, told to those outside who should know: webhooks, and people by e-mail. INVARIANT: nothing of
 // a payload is in it, only where to look; and whatever goes wrong here is logged and harms no request.
 
-import { setImmediate as pause } from 'node:timers/promises';
 import { isControlOwner } from '../../agents/control-owner.ts';
+import type { Alert } from '../../alerts/alert.ts';
+import type { AlertMessages } from '../../alerts/watch-alerts.ts';
 import type { Directory } from '../../people/directory.ts';
-import type { NoticeKind, Notify } from '../../people/notices.ts';
 import { grantOf } from '../../people/operations.ts';
-import type { Application, Invitation, Person } from '../../people/person.ts';
+import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
-import type { Dispatcher } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
-
-export interface NewsDeps {
-  readonly directory: Directory;
-  /** Where people reach the service, without a path. */
-  readonly publicUrl: string;
-  readonly dispatcher: Pick<Dispatcher, 'emit'>;
-  /** Null where no server is configured. */
-  readonly mailer: Pick<Mailer, 'post'> | null;
-  readonly onFailure: (error: unknown) => void;
-  /** Address or id of the agent's control owner; null where there is no such agent. */
-  readonly controlOwnerOf: (agentId: string) => Promise<string | null>;
-}
-
-/** Told of people who get access. */
-export interface AccessNews {
-  invited(invitation: Invitation, secret: string): void;
-  declined(application: Application): void;
-  /** An admin lets somebody set their password anew. */
-  resetLinkMade(person: Person, link: { readonly secret: string; readonly endsAtMs: number }): void;
-  /** How somebody comes in was changed. */
-  noticed: Notify;
-}
+import { type AccessNews, createAccessNews } from './access-news.ts';
+import { activePeople } from './active-people.ts';
+import { createAlertMessages } from './alert-news.ts';
+import type { NewsDeps } from './news-deps.ts';
+import { oneLine } from './one-line.ts';
 
 export interface News extends AccessNews {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
   revoked(revocation: Revocation): void;
+  /** What is told of an alert that begins, or is over. */
+  alertMessages(alert: Alert): Promise<AlertMessages>;
 }
 
 export function createNews(deps: NewsDeps): News {
@@ -51,7 +35,7 @@ export function createNews(deps: NewsDeps): News {
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
     const about = aboutOf(notice);
-    const needs = groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
+    const needs = groupWords(groups);
     for (const person of await approversOf()) {
       const { email } = person;
       const isOwner = owner !== null && isControlOwner(person, owner);
@@ -76,7 +60,8 @@ export function createNews(deps: NewsDeps): News {
   function onRequest(notice: RequestNotice): void {
     const { kind, requestId: id, groups, asksStepUp, said = null, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
-    dispatcher.emit({ type: `request.${kind}`, id, links, atMs });
+    const text = `${requestWords(notice)}\n${publicUrl}/requests/${id}`;
+    dispatcher.emit({ type: `request.${kind}`, id, links, text, atMs });
     if (mailer !== null && said !== null)
       tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
     if (mailer === null || kind !== 'pending' || (groups.length === 0 && !asksStepUp)) return;
@@ -90,7 +75,8 @@ export function createNews(deps: NewsDeps): News {
     if (!isNew) return;
     const links = { policies: `${publicUrl}/v1/policies` };
     const atMs = Math.trunc(directory.clock());
-    dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, atMs });
+    const text = `The policies on disk failed to load and are not in force: the last good set decides.\n${publicUrl}/policies`;
+    dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, text, atMs });
   }
 
   return {
@@ -98,31 +84,15 @@ export function createNews(deps: NewsDeps): News {
       requests.subscribe(onRequest);
       policies.onChange(onPolicies);
     },
+    ...createAccessNews(deps),
+    alertMessages: createAlertMessages(deps),
     revoked: ({ agentId: id, atMs }) =>
-      dispatcher.emit({ type: 'agent.revoked', id, atMs, links: { agent: `${publicUrl}/v1/agents/${id}` } }),
-    invited: ({ email, endsAtMs }, secret) =>
-      mailer?.post({
-        to: email,
-        subject: 'Writ: your invitation',
-        text: `You have been given access to Writ. This link is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/invitation#token=${secret}\n`,
-      }),
-    noticed: ({ what, createdAtMs }, { email }) =>
-      mailer?.post({
-        to: email,
-        subject: `Writ: ${noticeTexts[what]}`,
-        text: `At ${new Date(createdAtMs).toISOString()} ${noticeTexts[what]}.\n\nIf it was not you, change your password at once, which ends all sessions and tokens, and tell an admin:\n${publicUrl}/account\n`,
-      }),
-    resetLinkMade: ({ email }, { secret, endsAtMs }) =>
-      mailer?.post({
-        to: email,
-        subject: 'Writ: set a new password',
-        text: `An admin has made a link by which you set a new password. It is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
-      }),
-    declined: ({ email, answer }) =>
-      mailer?.post({
-        to: email,
-        subject: 'Writ: your application',
-        text: `Your application for access was declined:\n\n${answer ?? ''}\n`,
+      dispatcher.emit({
+        type: 'agent.revoked',
+        id,
+        atMs,
+        text: `An agent was revoked.\n${publicUrl}/agents/${id}`,
+        links: { agent: `${publicUrl}/v1/agents/${id}` },
       }),
   };
 }
@@ -154,31 +124,23 @@ async function tellSaid(
   }
 }
 
-/** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
-const noticeTexts: Readonly<Record<NoticeKind, string>> = {
-  'passkey-added': 'a passkey was added to your account',
-  'passkey-removed': 'a passkey was removed from your account',
-  'codes-set-up': 'one-time codes were set up for your account',
-  'codes-removed': 'one-time codes were removed from your account',
-  'factors-reset': 'an admin has reset your one-time codes and passkeys',
-  'recovery-codes-made': 'new recovery codes were made for your account',
-  'recovery-code-used': 'a recovery code of your account was used',
-  'password-changed': 'the password of your account was changed',
-  'reset-link-made': 'an admin has made a link by which the password of your account can be set anew',
-  'password-reset': 'the password of your account was set anew by a link of an admin',
-  'token-made': 'a personal token was made for your account',
-};
+function requestWords(notice: RequestNotice): string {
+  const { kind, actionKey, groups, asksStepUp, status } = notice;
+  const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
+  if (kind === 'commented') return `Somebody has said something about ${about}.`;
+  if (kind === 'decided') return `${about} waits no more: it is ${status}.`;
+  const asked = asksStepUp ? 'a step-up of its control owner' : `an approval of ${groupWords(groups)}`;
+  return `An agent asks for ${about}, which needs ${asked}.`;
+}
 
-/** Action keys are declared, but may be quoted and hold anything. */
 function aboutOf({ title, actionKey }: RequestNotice): string {
   return oneLine(title === '' ? actionKey : title);
 }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 100);
+function groupWords(groups: readonly string[]): string {
+  return groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
 }
 
-const peopleAtOnce = 200;
 /** However many requests begin to wait, people are looked through this often at most. */
 const approversKeptMs = 1_000;
 
@@ -194,18 +156,6 @@ function createApprovers(directory: Directory): () => Promise<readonly Person[]>
   };
 }
 
-async function allApprovers({ people }: Directory): Promise<readonly Person[]> {
-  const found: Person[] = [];
-  let after: Person | null = null;
-  for (;;) {
-    const page = await people.list({ countMax: peopleAtOnce, after });
-    found.push(
-      ...page
-        .map(({ value }) => value)
-        .filter(({ status, roles }) => status === 'active' && grantOf(roles, 'requests.approve') !== 'no'),
-    );
-    if (page.length < peopleAtOnce) return found;
-    after = page.at(-1)?.value ?? null;
-    await pause();
-  }
+async function allApprovers(directory: Directory): Promise<readonly Person[]> {
+  return (await activePeople(directory)).filter(({ roles }) => grantOf(roles, 'requests.approve') !== 'no');
 }

@@ -8,7 +8,8 @@ import type { Store } from '../../store/contract/store.ts';
 import { createDispatcher, type Dispatcher } from '../../webhooks/dispatch.ts';
 import { createMailer } from '../../webhooks/mail.ts';
 import { followRevocations } from '../../webhooks/revocations.ts';
-import { type AccessNews, createNews } from './news.ts';
+import type { AccessNews } from './access-news.ts';
+import { createNews, type News } from './news.ts';
 
 export interface SmtpOptions {
   readonly url: string;
@@ -29,6 +30,7 @@ export interface OutgoingDeps {
 export interface Outgoing {
   readonly dispatcher: Dispatcher;
   readonly access: AccessNews;
+  readonly alertMessages: News['alertMessages'];
   start(): void;
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   return {
     dispatcher,
     access: news,
+    alertMessages: news.alertMessages,
     start: () => dispatcher.start(),
     close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),
   };

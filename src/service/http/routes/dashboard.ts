@@ -26,6 +26,7 @@ const pageAddresses = [
   '/playground',
   '/points',
   '/points/:id',
+  '/alerts',
   '/access',
   '/audit',
   '/account',

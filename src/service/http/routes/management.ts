@@ -8,6 +8,7 @@ import { agentActivityRoutes } from './agents/agent-activity.ts';
 import { agentKeyRoutes } from './agents/agent-keys.ts';
 import { agentRoutes } from './agents/agents.ts';
 import { pointRoutes } from './agents/points.ts';
+import { alertRoutes } from './alerts.ts';
 import { auditRoutes } from './audit.ts';
 import { accessRequestRoutes } from './authzen/access-requests.ts';
 import { evaluationRoutes } from './authzen/evaluations.ts';
@@ -66,6 +67,7 @@ export const managementRoutes = [
   ...overviewRoutes,
   ...newsRoutes,
   ...auditRoutes,
+  ...alertRoutes,
   ...webhookRoutes,
   ...switchRoutes,
   ...replicaRoutes,

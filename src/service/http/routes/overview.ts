@@ -2,13 +2,14 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import { type Outcomes, overviewRange, readOverview } from '../../statistics/overview.ts';
+import { type Outcomes, type Overview, overviewRange, readOverview } from '../../statistics/overview.ts';
 import type { Statistics } from '../../statistics/statistics.ts';
 import { hourMs, minuteMs } from '../../statistics/times.ts';
 import { type Route, route } from '../calls/route.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, time, timeText } from '../contract/schemas.ts';
+import { refusalsExample, refusalsSchema, shownRefusals } from '../views/refusals.ts';
 
 interface OverviewDeps {
   readonly signInDeps: SignInDeps;
@@ -60,6 +61,10 @@ const overviewSchema = objectSchema({
   bucket_seconds: { type: 'integer', minimum: minuteMs / 1000 },
   buckets: listOf({ at: time, ...outcomes, refused: count }),
   latency: listOf({ at: time, p50_us: number, p90_us: number, p99_us: number }),
+  latency_of_all: {
+    ...objectSchema({ p50_us: number, p90_us: number, p99_us: number }),
+    description: 'Over the whole time; null where nothing was decided.',
+  },
   policies: listOf({ name: { ...text(200), type: ['string', 'null'] }, ...outcomes }),
   risk: listOf({ from: count, to: count, count }),
   escalations: objectSchema({
@@ -67,9 +72,15 @@ const overviewSchema = objectSchema({
     approved: count,
     rejected: count,
     expired: count,
+    expired_step_ups: { ...count, description: 'Of those that expired, the ones that waited for a step-up.' },
     waiting: count,
     time_to_approve_seconds: objectSchema({ p50: number, p90: number }),
   }),
+  refusals: {
+    ...refusalsSchema,
+    description:
+      'By the code of the error, the most frequent first; also those that are not recorded (429, 5xx).',
+  },
   total: count,
 });
 
@@ -81,6 +92,7 @@ const overviewExample = {
   bucket_seconds: 1_800,
   buckets: [{ at: '2026-03-02T10:00:00.000Z', ...someOutcomes, refused: 4 }],
   latency: [{ at: '2026-03-02T10:00:00.000Z', p50_us: 6, p90_us: 11, p99_us: 38.5 }],
+  latency_of_all: { p50_us: 6, p90_us: 11, p99_us: 38.5 },
   policies: [{ name: 'payments', ...someOutcomes }],
   risk: [{ from: 0, to: 9, count: 857 }],
   escalations: {
@@ -88,9 +100,11 @@ const overviewExample = {
     approved: 9,
     rejected: 2,
     expired: 0,
+    expired_step_ups: 0,
     waiting: 3,
     time_to_approve_seconds: { p50: 240, p90: 1_504 },
   },
+  refusals: refusalsExample,
   total: 861,
 };
 
@@ -114,22 +128,26 @@ const getOverview = route<OverviewDeps>({
     const asked = { bucketsMax: readBuckets(query.buckets), nowMs };
     const range = overviewRange({ fromMs, untilMs }, asked);
     await Promise.race([statistics.caughtUp(), setTimeout(caughtUpWaitMs, null, { ref: false })]);
-    const { buckets, latency, escalations, ...rest } = await readOverview(statistics, range);
-    const { timeToApprove, ...counts } = escalations;
+    const { buckets, latency, latencyOfAll, escalations, refusals, ...rest } = await readOverview(
+      statistics,
+      range,
+    );
+    const { timeToApprove, expiredStepUps, ...counts } = escalations;
     return {
       from: timeText(range.fromMs),
       to: timeText(range.untilMs),
       bucket_seconds: range.bucketMs / 1000,
       buckets: buckets.map(({ atMs, ...bucket }) => ({ at: timeText(atMs), ...bucket })),
-      latency: latency.map(({ atMs, p50, p90, p99 }) => ({
+      latency: latency.map(({ atMs, ...quantiles }) => ({
         at: timeText(atMs),
-        p50_us: p50,
-        p90_us: p90,
-        p99_us: p99,
+        ...inMicroseconds(quantiles),
       })),
+      latency_of_all: inMicroseconds(latencyOfAll),
       ...rest,
+      refusals: shownRefusals(refusals),
       escalations: {
         ...counts,
+        expired_step_ups: expiredStepUps,
         waiting: await statistics.waiting(),
         time_to_approve_seconds: { p50: seconds(timeToApprove.p50), p90: seconds(timeToApprove.p90) },
       },
@@ -138,6 +156,10 @@ const getOverview = route<OverviewDeps>({
 });
 
 export const overviewRoutes: readonly Route<OverviewDeps>[] = [getOverview];
+
+function inMicroseconds({ p50, p90, p99 }: Overview['latencyOfAll']) {
+  return { p50_us: p50, p90_us: p90, p99_us: p99 };
+}
 
 function seconds(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;

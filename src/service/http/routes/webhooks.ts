@@ -13,6 +13,7 @@ import {
   deliveryExample,
   deliverySchema,
   eventsSchema,
+  formatSchema,
   secretReply,
   shownDelivery,
   shownSecret,
@@ -30,6 +31,9 @@ interface WebhookDeps {
   readonly dispatcher: Pick<Dispatcher, 'test'>;
 }
 
+/** `format` may be left out. */
+type MakeBody = Omit<webhooks.WebhookDraft, 'format'> & Partial<Pick<webhooks.WebhookDraft, 'format'>>;
+
 const listWebhooks = route<WebhookDeps>({
   method: 'GET',
   url: '/v1/webhooks',
@@ -39,12 +43,14 @@ const listWebhooks = route<WebhookDeps>({
     summary: 'Webhooks, the latest first; there are 50 at most',
     replies: { 200: listReply('The webhooks', webhookSchema, webhookExample) },
   },
-  handle: async ({ signInDeps: { directory } }, call) => ({
-    items: (await webhooks.allWebhooks(directory)).map(({ value }) => shownTo(call, value)),
+  handle: async ({ signInDeps }, call) => ({
+    items: (await webhooks.allWebhooks(signInDeps.directory)).map(({ value }) =>
+      shownTo(call, value, signInDeps.masterKey),
+    ),
   }),
 });
 
-const makeWebhook = route<WebhookDeps, webhooks.WebhookDraft>({
+const makeWebhook = route<WebhookDeps, MakeBody>({
   method: 'POST',
   url: '/v1/webhooks',
   access: 'webhooks.change',
@@ -52,19 +58,28 @@ const makeWebhook = route<WebhookDeps, webhooks.WebhookDraft>({
     id: 'makeWebhook',
     summary: 'Has messages sent to an address',
     body: {
-      description: 'An `https:` address of the public Internet, and what it is to hear of.',
-      schema: objectSchema({ url: text(2_000), events: eventsSchema }),
+      description:
+        'An `https:` address of the public Internet, what it is to hear of, and in which form; `standard` where none is said.',
+      schema: objectSchema({ url: text(2_000), events: eventsSchema }, { format: formatSchema }),
       examples: {
+        chat: {
+          url: 'https://hooks.slack.com/services/T0/B0/x',
+          events: ['request.pending', 'alert.began', 'alert.over'],
+          format: 'chat',
+        },
         all: { url: 'https://hooks.example.com/writ', events: ['request.pending', 'agent.revoked'] },
       },
     },
     replies: { 201: secretReply('Made; `secret` is shown this once') },
   },
   handle: async (deps, call) => {
-    const result = await webhooks.makeWebhook(webhookDeps(deps), actorOf(call), call.body);
+    const result = await webhooks.makeWebhook(webhookDeps(deps), actorOf(call), {
+      format: 'standard',
+      ...call.body,
+    });
     if (result.kind === 'invalid') throw invalidBody(result);
     call.reply.code(201);
-    return shownSecret(result);
+    return shownSecret(result, deps.signInDeps.masterKey);
   },
 });
 
@@ -79,10 +94,13 @@ const getWebhook = route<WebhookDeps>({
     replies: { 200: webhookReply },
     problems: ['not_found'],
   },
-  handle: async (deps, call) => shownTo(call, await webhookOf(deps, call)),
+  handle: async (deps, call) => shownTo(call, await webhookOf(deps, call), deps.signInDeps.masterKey),
 });
 
-const changeWebhook = route<WebhookDeps, Partial<webhooks.WebhookDraft & Pick<webhooks.Webhook, 'status'>>>({
+const changeWebhook = route<
+  WebhookDeps,
+  Partial<Pick<webhooks.WebhookDraft, 'url' | 'events'> & Pick<webhooks.Webhook, 'status'>>
+>({
   method: 'PATCH',
   url: '/v1/webhooks/:id',
   access: 'webhooks.change',
@@ -107,6 +125,7 @@ const changeWebhook = route<WebhookDeps, Partial<webhooks.WebhookDraft & Pick<we
         ...call.body,
         id: call.params.id ?? '',
       }),
+      deps.signInDeps.masterKey,
     ),
 });
 
@@ -142,9 +161,10 @@ const rotateWebhookSecret = route<WebhookDeps>({
   handle: async (deps, call) => {
     const result = await webhooks.rotateWebhookSecret(webhookDeps(deps), actorOf(call), call.params.id ?? '');
     if (result.kind === 'unknown') throw notFound('webhook');
+    if (result.kind === 'not-signed') throw conflict('messages of a chat channel are not signed');
     if (result.kind !== 'made') throw conflict();
     call.reply.code(201);
-    return shownSecret(result);
+    return shownSecret(result, deps.signInDeps.masterKey);
   },
 });
 
@@ -218,10 +238,10 @@ async function webhookOf(
   return found.value;
 }
 
-function changed(result: webhooks.WebhookChanged) {
+function changed(result: webhooks.WebhookChanged, masterKey: Uint8Array) {
   switch (result.kind) {
     case 'changed':
-      return shownWebhook(result.webhook);
+      return shownWebhook(result.webhook, webhooks.urlOfWebhook(masterKey, result.webhook));
     case 'invalid':
       throw invalidBody(result);
     case 'unknown':

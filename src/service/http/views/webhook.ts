@@ -3,7 +3,13 @@
 
 import { grantOf } from '../../people/operations.ts';
 import type { Delivery } from '../../webhooks/outbox.ts';
-import { type Webhook, type WebhookMade, webhookEvents } from '../../webhooks/webhook.ts';
+import {
+  urlOfWebhook,
+  type Webhook,
+  type WebhookMade,
+  webhookEvents,
+  webhookFormats,
+} from '../../webhooks/webhook.ts';
 import { actorOf, type ManagedCall } from '../calls/route.ts';
 import type { JsonSchema, OperationReply } from '../contract/operation.ts';
 import {
@@ -23,9 +29,16 @@ export const eventsSchema: JsonSchema = {
   maxItems: 10,
 };
 
+export const formatSchema: JsonSchema = {
+  type: 'string',
+  enum: webhookFormats,
+  description: '`standard`: signed (Standard Webhooks). `chat`: `{"text": ...}`, as Slack takes it.',
+};
+
 export const webhookSchema = objectSchema({
   id: text(100),
   url: text(2_000),
+  format: formatSchema,
   events: eventsSchema,
   status: { type: 'string', enum: ['active', 'disabled'] },
   disabled_because: textOrNull,
@@ -37,6 +50,7 @@ export const webhookSchema = objectSchema({
 export const webhookExample = {
   id: '77eb0000-0000-4000-8000-000000000000',
   url: 'https://hooks.example.com/writ',
+  format: 'standard',
   events: ['request.pending'],
   status: 'active',
   disabled_because: null,
@@ -77,16 +91,17 @@ export const deliveryExample = {
   last_reason: 'the receiver answered 503',
 };
 
-export function shownTo(call: ManagedCall<unknown>, webhook: Webhook) {
+export function shownTo(call: ManagedCall<unknown>, webhook: Webhook, masterKey: Uint8Array) {
   const isWhole = grantOf(actorOf(call).roles, 'webhooks.change') === 'yes';
-  return shownWebhook(isWhole ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/...` });
+  return shownWebhook(webhook, isWhole ? urlOfWebhook(masterKey, webhook) : `${webhook.origin}/...`);
 }
 
-export function shownWebhook(webhook: Webhook) {
-  const { id, url, events, status, disabledBecause, failingSinceMs, createdAtMs, createdBy } = webhook;
+export function shownWebhook(webhook: Webhook, url: string) {
+  const { id, format, events, status, disabledBecause, failingSinceMs, createdAtMs, createdBy } = webhook;
   return {
     id,
     url,
+    format,
     events: [...events],
     status,
     disabled_because: disabledBecause,
@@ -96,8 +111,8 @@ export function shownWebhook(webhook: Webhook) {
   };
 }
 
-export function shownSecret({ webhook, secret }: WebhookMade) {
-  return { webhook: shownWebhook(webhook), secret };
+export function shownSecret({ webhook, secret }: WebhookMade, masterKey: Uint8Array) {
+  return { webhook: shownWebhook(webhook, urlOfWebhook(masterKey, webhook)), secret };
 }
 
 export function shownDelivery(delivery: Delivery) {
@@ -118,7 +133,10 @@ export function shownDelivery(delivery: Delivery) {
 export function secretReply(description: string): OperationReply {
   return {
     description,
-    schema: objectSchema({ webhook: webhookSchema, secret: text(100) }),
+    schema: objectSchema({
+      webhook: webhookSchema,
+      secret: { ...textOrNull, description: 'Null of a chat channel, which checks none.' },
+    }),
     example: { webhook: webhookExample, secret: `whsec_${'A'.repeat(43)}=` },
   };
 }

@@ -65,12 +65,22 @@ export interface WaitEnd {
   readonly status: 'approved' | 'rejected' | 'expired';
   /** When its request was made; null where that is not stored any more. */
   readonly createdAtMs: number | null;
+  /** Whether the request asked for a step-up to begin with. */
+  readonly isStepUp: boolean;
+}
+
+/** A request that no policy saw. */
+export interface CountedRefusal {
+  readonly atMs: number;
+  /** Null where nobody was recognized. */
+  readonly agentId: string | null;
+  readonly code: string;
 }
 
 /** A record as far as it is counted. */
 export type CountedRecord =
   | { readonly kind: 'request'; readonly atMs: number; readonly recordJson: string }
-  | { readonly kind: 'refusal'; readonly atMs: number }
+  | ({ readonly kind: 'refusal' } & CountedRefusal)
   | ({ readonly kind: 'end' } & WaitEnd);
 
 /** The numbers above `after`, and up to `upTo`. */

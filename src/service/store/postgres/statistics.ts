@@ -29,7 +29,8 @@ export function statisticsStore(
   // A person's approval leaves the request as it was; what the policies make of it is an event of its own.
   const waitEnds = ({ after, upTo }: SequenceRange) =>
     rows<WaitEnd>(
-      `SELECT event.at_ms AS "atMs", event.status, requests.created_ms AS "createdAtMs"
+      `SELECT event.at_ms AS "atMs", event.status, requests.created_ms AS "createdAtMs",
+         coalesce(requests.outcome = 'REAUTH_REQUIRED', false) AS "isStepUp"
        FROM request_events AS event LEFT JOIN requests ON requests.id = event.request_id
        WHERE event.sequence > $1 AND event.sequence <= $2 AND coalesce(event.slot, ${noSlot}) = $3 AND event.what IN ('rejected', 'decided', 'expired')
          AND event.status IN ('approved', 'rejected', 'expired') ORDER BY event.sequence`,
@@ -74,7 +75,7 @@ export function statisticsStore(
         [range.after, range.upTo, ownSlot()],
       );
       const refusals = await rows<CountedRecord>(
-        `SELECT 'refusal' AS kind, at_ms AS "atMs" FROM refusals
+        `SELECT 'refusal' AS kind, at_ms AS "atMs", agent_id AS "agentId", code FROM refusals
          WHERE sequence > $1 AND sequence <= $2 AND coalesce(slot, ${noSlot}) = $3`,
         [range.after, range.upTo, ownSlot()],
       );

@@ -67,11 +67,12 @@ export function prepareStatisticsReads(database: Database) {
      WHERE sequence > ? AND sequence <= ?`,
   );
   const refusals = database.prepare<[number, number], CountedRecord>(
-    `SELECT 'refusal' AS kind, at_ms AS atMs FROM refusals WHERE sequence > ? AND sequence <= ?`,
+    `SELECT 'refusal' AS kind, at_ms AS atMs, agent_id AS agentId, code FROM refusals WHERE sequence > ? AND sequence <= ?`,
   );
   // A person's approval leaves the request as it was; what the policies make of it is an event of its own.
-  const ends = database.prepare<[number, number], WaitEnd>(
-    `SELECT event.at_ms AS atMs, event.status, requests.created_ms AS createdAtMs
+  const ends = database.prepare<[number, number], Omit<WaitEnd, 'isStepUp'> & { readonly isStepUp: 0 | 1 }>(
+    `SELECT event.at_ms AS atMs, event.status, requests.created_ms AS createdAtMs,
+       coalesce(requests.outcome = 'REAUTH_REQUIRED', 0) AS isStepUp
      FROM request_events AS event LEFT JOIN requests ON requests.id = event.request_id
      WHERE event.sequence > ? AND event.sequence <= ? AND event.what IN ('rejected', 'decided', 'expired')
        AND event.status IN ('approved', 'rejected', 'expired')`,
@@ -88,7 +89,8 @@ export function prepareStatisticsReads(database: Database) {
     `SELECT count(*) AS count FROM requests
      WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) > ?`,
   );
-  const waitEnds = ({ after, upTo }: SequenceRange): readonly WaitEnd[] => ends.all(after, upTo);
+  const waitEnds = ({ after, upTo }: SequenceRange): readonly WaitEnd[] =>
+    ends.all(after, upTo).map((end) => ({ ...end, isStepUp: end.isStepUp === 1 }));
   return {
     statisticsMark: (): StatisticsMark | null => mark.get() ?? null,
     statisticsCells: ({ after, ...page }: CellPage): readonly StatisticsCell[] =>

@@ -5,6 +5,9 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import { isControlOwner } from '../../../agents/control-owner.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
+import { createCell, refusalsByCode } from '../../../statistics/cell.ts';
+import type { Statistics } from '../../../statistics/statistics.ts';
+import { hourMs } from '../../../statistics/times.ts';
 import type { GrantedRequest } from '../../../store/contract/agent-activity.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -25,6 +28,7 @@ import { agentExample } from '../../views/agent.ts';
 import type { DaysOf } from '../../views/agent-activity.ts';
 import { agentOf } from '../../views/agent-filter.ts';
 import { commonMax, fieldsMax, profileFields } from '../../views/payload-profile.ts';
+import { refusalsExample, refusalsSchema, shownRefusals } from '../../views/refusals.ts';
 
 interface AgentActivityDeps {
   readonly signInDeps: SignInDeps;
@@ -32,6 +36,9 @@ interface AgentActivityDeps {
   /** Of agents that have none of their own. */
   readonly rate: RateLimit;
   readonly daysOf: DaysOf;
+  readonly statistics: Pick<Statistics, 'read'>;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax: number;
 }
 
 const requestsMax = 500;
@@ -57,14 +64,25 @@ const activitySchema = objectSchema({
       refused: count,
     }),
   },
+  refusals: {
+    ...refusalsSchema,
+    description:
+      'Of the last 24 hours by the code of the error, the most frequent first; also those that are not recorded (429, 5xx).',
+  },
   open_requests: { ...count, description: 'That wait for people.' },
+  open_requests_max: {
+    ...atLeastOne,
+    description: 'Beyond it whatever would wait for people is refused (`requests.open_max`).',
+  },
   rate: objectSchema({ per_minute: atLeastOne, burst: atLeastOne, is_own: { type: 'boolean' } }),
 });
 
 const activityExample = {
   last_used_at: '2026-03-02T10:05:00.000Z',
   days: [{ at: '2026-03-02T00:00:00.000Z', allow: 41, deny: 2, escalate: 1, reauth: 0, refused: 0 }],
+  refusals: refusalsExample,
   open_requests: 1,
+  open_requests_max: 20,
   rate: { per_minute: 600, burst: 100, is_own: false },
 };
 
@@ -110,14 +128,14 @@ const getAgentActivity = route<AgentActivityDeps>({
     id: 'getAgentActivity',
     summary: "What came of an agent's requests in the last 14 days, and what it may send",
     description:
-      'Days are those of UTC. `refused` are requests that no policy saw; those beyond the rate are not recorded.',
+      'Days are those of UTC. `refused` are requests that no policy saw, as far as they are recorded.',
     parameters: [id],
     replies: {
       200: { description: 'Its activity', schema: activitySchema, example: activityExample },
     },
     problems: ['not_found'],
   },
-  handle: async ({ store, rate, daysOf, signInDeps }, call) => {
+  handle: async ({ store, rate, daysOf, signInDeps, statistics, openRequestsMax }, call) => {
     const nowMs = Math.trunc(signInDeps.directory.clock());
     const agent = await agentOf(store, call);
     const keys = await store.agents.keys(agent.id);
@@ -126,7 +144,9 @@ const getAgentActivity = route<AgentActivityDeps>({
     return {
       last_used_at: timeTextOrNull(usedAtMs === 0 ? null : usedAtMs),
       days: days.map(({ atMs, ...counts }) => ({ at: timeText(atMs), ...counts })),
+      refusals: await refusalsOf(statistics, agent.id, nowMs),
       open_requests: await store.requests.countOpen(agent.id, nowMs),
+      open_requests_max: openRequestsMax,
       rate: {
         per_minute: agent.ratePerMinute ?? rate.perMinute,
         burst: agent.burst ?? rate.burst,
@@ -181,6 +201,13 @@ const getPayloadProfile = route<AgentActivityDeps>({
 });
 
 export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getPayloadProfile];
+
+/** Of the last 24 hours. */
+async function refusalsOf(statistics: Pick<Statistics, 'read'>, agentId: string, nowMs: number) {
+  const day = createCell();
+  await statistics.read({ fromMs: nowMs - 24 * hourMs, untilMs: nowMs + 1 }, ({ addTo }) => addTo(day));
+  return shownRefusals(refusalsByCode(day, agentId));
+}
 
 /** The agent, where the caller may see its requests, or is asked to approve one of the action. */
 async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {

@@ -12,7 +12,7 @@ import type { Store } from '../../../store/contract/store.ts';
 import { refusal, reserved } from '../../calls/credentials.ts';
 import { invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
-import type { AccessNews } from '../../changes/news.ts';
+import type { AccessNews } from '../../changes/access-news.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, noContent, objectSchema, text, textList } from '../../contract/schemas.ts';

@@ -72,10 +72,11 @@ const apply = route<AccessDeps, { email: string; name: string; reason: string }>
     },
     problems: ['too_many_attempts'],
   },
-  handle: async ({ signInDeps: { attempts, directory } }, { body, request, reply }) => {
+  handle: async ({ accessNews, signInDeps: { attempts, directory } }, { body, request, reply }) => {
     reserved(reserveApplication(attempts, request.clientAddress, directory.clock()));
     const result = await access.apply(directory, body);
     if (result.kind === 'invalid') throw invalidBody(result);
+    accessNews.appliedFor(result.application);
     reply.code(201);
     return { id: result.application.id, due_at: timeText(result.application.dueAtMs) };
   },

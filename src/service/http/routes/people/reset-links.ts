@@ -7,7 +7,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import { refusal, reserved } from '../../calls/credentials.ts';
 import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
-import type { AccessNews } from '../../changes/news.ts';
+import type { AccessNews } from '../../changes/access-news.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
 import { personExample } from '../../views/person.ts';

@@ -104,7 +104,8 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const problem = toProblem(error);
     metrics.took(performance.now() - request.startedAtMs);
-    if (request.identity !== null) await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
+    if (request.identity === null) authorizeHandler.refuseUnknown(problem);
+    else await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
     return sendProblem(problem, request, reply);
   });
 }

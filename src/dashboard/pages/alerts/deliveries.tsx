@@ -33,7 +33,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
     <div>
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading lines={3} />}
-      {data?.items.length === 0 && <p class="access-soft">No message in the last week.</p>}
+      {data?.items.length === 0 && <p class="alert-soft">No message in the last week.</p>}
       {data !== null && data.items.length > 0 && <DeliveryTable deliveries={data.items} />}
       <div class="form-actions">
         <Button icon="refresh" onClick={reload}>

@@ -1,4 +1,4 @@
-// Webhooks: which services receive which events, whether that works, and what an admin can change. The address says whose
+// Webhooks and chat channels: who receives which events, whether that works, and what an admin can change. The address says whose
 // deliveries are shown.
 
 import { useState } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { useGrant } from '../../api/session.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
-import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { Badge, StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
@@ -24,11 +24,11 @@ export function Webhooks() {
   const [isMaking, setMaking] = useState(false);
   return (
     <Section
-      title="Webhooks"
+      title="Webhooks and chat"
       actions={
         mayChange && (
           <Button icon="plus" onClick={() => setMaking(true)}>
-            Add a webhook
+            Add a webhook or chat
           </Button>
         )
       }
@@ -37,11 +37,11 @@ export function Webhooks() {
       {data === null && problem === null && <Loading />}
       {data?.items.length === 0 && (
         <Empty icon="open" title="No webhook yet">
-          A webhook tells another service that a request waits or was decided, that policies failed to load,
-          or that an agent was revoked.
+          A webhook tells another service, or a chat, that a request waits or was decided, that policies
+          failed to load, that somebody applies for access, or that an alert begins or is over.
         </Empty>
       )}
-      <ul class="access-webhooks">
+      <ul class="webhook-list">
         {data?.items.map((webhook) => (
           <OneWebhook key={webhook.id} webhook={webhook} mayChange={mayChange} onChange={reload} />
         ))}
@@ -59,15 +59,16 @@ interface OneWebhookProps {
 
 function OneWebhook({ webhook, mayChange, onChange }: OneWebhookProps) {
   const { query } = usePlace();
-  const { id, url, events, status, disabled_because: because, failing_since: failing } = webhook;
+  const { id, url, format, events, status, disabled_because: because, failing_since: failing } = webhook;
   const isOpen = query.get('webhook') === id;
   return (
     <li>
-      <div class="access-webhook-head">
+      <div class="webhook-head">
         <code>
           <PlainText text={url} isShort />
         </code>
         <StatusBadge status={status} />
+        {format === 'chat' && <Badge tone="unknown">Chat</Badge>}
       </div>
       <Marks words={events} />
       {because !== null && (
@@ -96,7 +97,7 @@ function OneWebhook({ webhook, mayChange, onChange }: OneWebhookProps) {
 }
 
 function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'>) {
-  const { id, url, status } = webhook;
+  const { id, url, format, status } = webhook;
   const [open, setOpen] = useState<'secret' | 'remove' | null>(null);
   const { problem, run } = useSending();
   const params = { id };
@@ -117,7 +118,7 @@ function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'
   return (
     <>
       <Button onClick={test}>Send a test{to}</Button>
-      <Button onClick={() => setOpen('secret')}>New secret{to}</Button>
+      {format === 'standard' && <Button onClick={() => setOpen('secret')}>New secret{to}</Button>}
       <Button onClick={() => setStatus(status === 'active' ? 'disabled' : 'active')}>
         {status === 'active' ? 'Disable' : 'Enable'}
         {to}

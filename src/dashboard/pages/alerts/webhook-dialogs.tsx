@@ -10,6 +10,7 @@ import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 export type Webhook = Reply<'listWebhooks'>['items'][number];
@@ -22,8 +23,16 @@ const meanings: Readonly<Record<Event, string>> = {
   'request.commented': 'somebody commented on a waiting request',
   'policies.reload_failed': 'changed policies failed to load',
   'agent.revoked': 'an agent was revoked',
+  'application.made': 'somebody applies for access',
+  'alert.began': 'an alert begins',
+  'alert.over': 'an alert is over',
 };
 const events = Object.keys(meanings) as Event[];
+
+const formats = {
+  standard: { word: 'A program', meaning: 'signed messages (Standard Webhooks)' },
+  chat: { word: 'People in a chat', meaning: 'the incoming webhook of Slack, Mattermost and the like' },
+} as const;
 
 interface MakeProps {
   readonly onChange: () => void;
@@ -33,16 +42,20 @@ interface MakeProps {
 export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
   const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState<readonly Event[]>(events);
+  const [format, setFormat] = useState<Webhook['format']>('standard');
   const [made, setMade] = useState<Reply<'makeWebhook'> | null>(null);
   const { isBusy, problem, run } = useSending();
   const make = (): Promise<void> =>
     run(async () => {
-      setMade(await call('makeWebhook', { body: { url: url.trim(), events: chosen } }));
+      const reply = await call('makeWebhook', { body: { url: url.trim(), events: chosen, format } });
       onChange();
+      if (reply.secret !== null) return setMade(reply);
+      tellDone('The chat channel is added');
+      onClose();
     });
-  if (made !== null) return <Secret secret={made.secret} url={made.webhook.url} onClose={onClose} />;
+  if (made?.secret != null) return <Secret secret={made.secret} url={made.webhook.url} onClose={onClose} />;
   return (
-    <Dialog title="Add a webhook" onClose={onClose}>
+    <Dialog title="Add a webhook or chat" onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -51,6 +64,17 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
         }}
       >
         <ProblemNote problem={problem} />
+        <fieldset>
+          <legend class="field-legend">Who reads the messages</legend>
+          {(['standard', 'chat'] as const).map((one) => (
+            <label class="choice" key={one}>
+              <input type="radio" name="format" checked={format === one} onChange={() => setFormat(one)} />
+              <span>
+                {formats[one].word} <span class="alert-soft">{formats[one].meaning}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
         <Field
           label="Address"
           help="Where to send messages: an https: address on the public Internet."
@@ -77,14 +101,14 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
                 }
               />
               <span>
-                {one} <span class="access-soft">{meanings[one]}</span>
+                {one} <span class="alert-soft">{meanings[one]}</span>
               </span>
             </label>
           ))}
         </fieldset>
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
-            Add the webhook
+            {format === 'chat' ? 'Add the chat' : 'Add the webhook'}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>

@@ -1,0 +1,195 @@
+// A rule of alerts, added or changed.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { type Role, RoleChoice } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { type Kind, kinds, type Rule } from './rule-words.ts';
+
+export type { Rule };
+
+interface RuleDialogProps {
+  /** Null adds one. */
+  readonly rule: Rule | null;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+type Draft = Pick<
+  Rule,
+  'name' | 'kind' | 'threshold' | 'window_minutes' | 'code' | 'mail_roles' | 'webhook_ids'
+>;
+
+const newDraft: Draft = {
+  name: '',
+  kind: 'refusals',
+  threshold: 100,
+  window_minutes: 5,
+  code: null,
+  mail_roles: ['admin', 'operator'],
+  webhook_ids: null,
+};
+
+export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
+  const [draft, setDraft] = useState<Draft>(rule ?? newDraft);
+  const { isBusy, problem, run } = useSending();
+  const change = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
+  const { kind, name, threshold, window_minutes, code, mail_roles, webhook_ids } = draft;
+  const save = (): Promise<void> =>
+    run(async () => {
+      const fields = { name, threshold, window_minutes, mail_roles, webhook_ids };
+      const body = { ...fields, code: kind === 'refusals' ? code : null };
+      if (rule === null) await call('makeAlertRule', { body: { ...body, kind } });
+      else await call('changeAlertRule', { params: { id: rule.id }, body });
+      tellDone(`${name}: saved`);
+      onDone();
+      onClose();
+    });
+  return (
+    <Dialog title={rule === null ? 'Add a rule' : 'Change the rule'} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        {rule === null && (
+          <Field label="What is watched">
+            <select
+              value={kind}
+              onChange={({ currentTarget }) => change({ kind: currentTarget.value as Kind })}
+            >
+              {(Object.keys(kinds) as Kind[]).map((one) => (
+                <option key={one} value={one}>
+                  {kinds[one].name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        )}
+        <Field label="Name" problem={detailFor(problem, 'name')}>
+          <input
+            required
+            maxLength={100}
+            value={name}
+            onInput={({ currentTarget }) => change({ name: currentTarget.value })}
+          />
+        </Field>
+        <Measures draft={draft} problem={problem} onChange={change} />
+        <RoleChoice
+          legend="Mail to everybody who is"
+          chosen={mail_roles}
+          onChoose={(roles: readonly Role[]) => change({ mail_roles: [...roles] })}
+        />
+        <ChannelChoice chosen={webhook_ids} onChoose={(ids) => change({ webhook_ids: ids })} />
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Save
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface MeasuresProps {
+  readonly draft: Draft;
+  readonly problem: unknown;
+  readonly onChange: (part: Partial<Draft>) => void;
+}
+
+function Measures({ draft, problem, onChange }: MeasuresProps) {
+  const { kind, threshold, window_minutes: minutes, code } = draft;
+  const { what, isCounted } = kinds[kind];
+  return (
+    <>
+      <Field
+        label={kind === 'denials' ? 'Percent' : 'Number'}
+        help={`An alert when so many ${what}, or more.`}
+        problem={detailFor(problem, 'threshold')}
+      >
+        <input
+          type="number"
+          required
+          min={1}
+          max={kind === 'denials' ? 100 : 1_000_000}
+          step={1}
+          value={threshold}
+          onInput={({ currentTarget }) => onChange({ threshold: Number(currentTarget.value) })}
+        />
+      </Field>
+      <Field
+        label={isCounted ? 'Within minutes' : 'For minutes'}
+        problem={detailFor(problem, 'window_minutes')}
+      >
+        <input
+          type="number"
+          required
+          min={isCounted ? 1 : 0}
+          max={isCounted ? 60 : 1_440}
+          step={1}
+          value={minutes}
+          onInput={({ currentTarget }) => onChange({ window_minutes: Number(currentTarget.value) })}
+        />
+      </Field>
+      {kind === 'refusals' && (
+        <Field label="Code" isOptional help="Refusals with this code alone, such as too_many_open_requests.">
+          <input
+            maxLength={100}
+            spellcheck={false}
+            value={code ?? ''}
+            onInput={({ currentTarget: { value } }) => onChange({ code: value === '' ? null : value })}
+          />
+        </Field>
+      )}
+    </>
+  );
+}
+
+interface ChannelChoiceProps {
+  readonly chosen: readonly string[] | null;
+  readonly onChoose: (ids: string[] | null) => void;
+}
+
+function ChannelChoice({ chosen, onChoose }: ChannelChoiceProps) {
+  const { data } = useResource('listWebhooks', {});
+  return (
+    <fieldset>
+      <legend class="field-legend">Webhooks and chats</legend>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={chosen === null}
+          onChange={({ currentTarget: { checked } }) => onChoose(checked ? null : [])}
+        />
+        <span>all that want to hear of alerts</span>
+      </label>
+      {chosen !== null &&
+        data?.items.map(({ id, url }) => (
+          <label class="choice" key={id}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(id)}
+              onChange={({ currentTarget: { checked } }) =>
+                onChoose(checked ? [...chosen, id] : chosen.filter((one) => one !== id))
+              }
+            />
+            <span>
+              <PlainText text={url} isShort />
+            </span>
+          </label>
+        ))}
+    </fieldset>
+  );
+}

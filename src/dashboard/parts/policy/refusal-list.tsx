@@ -1,0 +1,19 @@
+// What the service refused before any policy, by reason and number.
+
+import type { Reply } from '../../api/client.ts';
+import './refusal-list.css';
+
+export function RefusalList({ refusals }: Pick<Reply<'getOverview'>, 'refusals'>) {
+  return (
+    <ul class="refusal-list">
+      {refusals.map(({ code, title, count }) => (
+        <li key={code}>
+          <span>
+            {title} <code>{code}</code>
+          </span>
+          <span class="number">{count.toLocaleString()}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,90 @@
+// Alerts as they are stored: one from when its rule is met until it is over, and a while longer. INVARIANT: of a rule one
+// alert is on at a time, whichever processes judge it: the name of an alert that is on is its rule's.
+
+import type { Directory } from '../people/directory.ts';
+import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
+import type { AlertKind, AlertRule } from './alert-rule.ts';
+
+export interface Alert {
+  readonly id: string;
+  readonly ruleId: string;
+  /** These as the rule had them when it began. */
+  readonly name: string;
+  readonly kind: AlertKind;
+  readonly threshold: number;
+  readonly windowMinutes: number;
+  readonly code: string | null;
+  readonly mailRoles: AlertRule['mailRoles'];
+  readonly webhookIds: AlertRule['webhookIds'];
+  /** What was measured when it began, in the unit of the threshold. */
+  readonly value: number;
+  /** When it began. */
+  readonly createdAtMs: number;
+  /** When some process last found the rule met. */
+  readonly metAtMs: number;
+  /** Null while it is on. */
+  readonly overAtMs: number | null;
+  /** From then on it may be deleted; null while it is on. */
+  readonly endsAtMs: number | null;
+}
+
+const onParent = 'on';
+/** More than there are rules. */
+const onMax = 200;
+
+export function alertsOf({ documents }: Directory): Collection<Alert> {
+  return createCollection<Alert>(documents, 'alert', ({ ruleId, overAtMs, endsAtMs }) =>
+    overAtMs === null || endsAtMs === null
+      ? { name: ruleId, parent: onParent }
+      : { parent: 'over', endsAtMs },
+  );
+}
+
+export async function alertsOn(directory: Directory): Promise<readonly ReadDocument<Alert>[]> {
+  return await alertsOf(directory).list({ parent: onParent, countMax: onMax });
+}
+
+/** What has happened, in one sentence. */
+export function alertText({ kind, value, threshold, windowMinutes, code }: Alert): string {
+  const within = `within ${minutesText(windowMinutes)}`;
+  const lasts = windowMinutes === 0 ? '' : ` for ${minutesText(windowMinutes)} or longer`;
+  switch (kind) {
+    case 'denials':
+      return `${value} % of the decisions ${within} were denials (${threshold} % is the threshold).`;
+    case 'refusals':
+      return `${counted(value, 'request')} ${value === 1 ? 'was' : 'were'} refused${code === null ? '' : ` with ${code}`} ${within} (${threshold} is the threshold).`;
+    case 'unanswered':
+      return `${counted(value, 'request')} expired unanswered ${within}.`;
+    case 'step_ups_expired':
+      return `${counted(value, 'step-up')} expired ${within}.`;
+    case 'policies_stale':
+      return `The policies on disk have not been in force${lasts}: they failed to load, and the last good set decides.`;
+    case 'kill_switch':
+      return `${counted(value, 'kill switch', 'es')} ${value === 1 ? 'is' : 'are'} on${lasts}.`;
+    case 'applications':
+      return `${counted(value, 'application')} for access ${value === 1 ? 'has' : 'have'} waited${lasts}.`;
+    case 'webhooks_failing':
+      return `${counted(value, 'webhook')} ${value === 1 ? 'has' : 'have'} failed${lasts}.`;
+  }
+}
+
+function counted(count: number, word: string, plural = 's'): string {
+  return `${count} ${word}${count === 1 ? '' : plural}`;
+}
+
+function minutesText(minutes: number): string {
+  if (minutes === 0 || minutes % 60 !== 0) return counted(minutes, 'minute');
+  return counted(minutes / 60, 'hour');
+}
+
+/** Where one looks at what an alert is about: a page of the dashboard. */
+export const pageOfKind = {
+  denials: '/requests?decision=DENY',
+  refusals: '/overview',
+  unanswered: '/requests?status=expired',
+  step_ups_expired: '/requests?decision=REAUTH_REQUIRED',
+  policies_stale: '/policies',
+  kill_switch: '/alerts',
+  applications: '/access?tab=applications',
+  webhooks_failing: '/alerts?tab=webhooks',
+} as const satisfies Readonly<Record<AlertKind, string>>;

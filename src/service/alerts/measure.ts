@@ -1,0 +1,117 @@
+// What alert rules measure, now: counts of the last minutes out of the statistics, and what stands for how long.
+
+import type { Directory } from '../people/directory.ts';
+import type { Application } from '../people/person.ts';
+import type { SwitchBoard } from '../people/switches.ts';
+import { addCell, type CellCounts, createCell, refusalsByCode } from '../statistics/cell.ts';
+import type { Statistics } from '../statistics/statistics.ts';
+import { floorTo, minuteMs } from '../statistics/times.ts';
+import { allWebhooks } from '../webhooks/webhook.ts';
+import { type AlertRule, alertKinds, windowMinutesMax } from './alert-rule.ts';
+
+export interface MeasureDeps {
+  readonly directory: Directory;
+  readonly statistics: Pick<Statistics, 'read'>;
+  readonly switches: Pick<SwitchBoard, 'list'>;
+  /** Since when the directory's policies have not been in force, in milliseconds since 1970; null where they are. */
+  readonly staleSinceMs: () => number | null;
+}
+
+export interface RuleReading {
+  /** In the unit of the threshold. */
+  readonly value: number;
+  readonly isMet: boolean;
+}
+
+export type Measure = (rule: AlertRule) => RuleReading;
+
+/** A share of fewer decisions says nothing. */
+const decisionsMin = 20;
+const applicationsAtOnce = 200;
+
+/** Looks once, for rules of any number. */
+export async function measureNow(deps: MeasureDeps, rules: readonly AlertRule[]): Promise<Measure> {
+  const nowMs = deps.directory.clock();
+  const minutes = rules.some(({ kind }) => alertKinds[kind] === 'counted')
+    ? await minutesOf(deps.statistics, nowMs)
+    : [];
+  const since = await standingSince(deps);
+  return (rule) => {
+    const { kind, threshold, windowMinutes } = rule;
+    const fromMs = nowMs - windowMinutes * minuteMs;
+    if (
+      kind === 'policies_stale' ||
+      kind === 'kill_switch' ||
+      kind === 'applications' ||
+      kind === 'webhooks_failing'
+    ) {
+      const value = since[kind].filter((sinceMs) => sinceMs <= fromMs).length;
+      return { value, isMet: value >= threshold };
+    }
+    const counts = createCell(0);
+    for (const { atMs, cell } of minutes) if (atMs + minuteMs > fromMs) addCell(counts, cell);
+    return countedIn(counts, rule);
+  };
+}
+
+function countedIn(counts: CellCounts, { kind, threshold, code }: AlertRule): RuleReading {
+  if (kind === 'denials') {
+    const [allow = 0, deny = 0, ...rest] = counts.decisions;
+    const total = sum([allow, deny, ...rest]);
+    const value = total === 0 ? 0 : Math.floor((100 * deny) / total);
+    return { value, isMet: total >= decisionsMin && 100 * deny >= threshold * total };
+  }
+  const value = countOf(counts, kind, code);
+  return { value, isMet: value >= threshold };
+}
+
+function countOf(counts: CellCounts, kind: AlertRule['kind'], code: string | null): number {
+  if (kind === 'refusals') {
+    const byCode = refusalsByCode(counts);
+    return code === null ? sum([...byCode.values()]) : (byCode.get(code) ?? 0);
+  }
+  const { expiredStepUps, ended } = counts;
+  return kind === 'step_ups_expired' ? expiredStepUps : ended.expired - expiredStepUps;
+}
+
+interface Minute {
+  readonly atMs: number;
+  readonly cell: CellCounts;
+}
+
+/** Those that any window may reach. */
+async function minutesOf(statistics: MeasureDeps['statistics'], nowMs: number): Promise<readonly Minute[]> {
+  const minutes: Minute[] = [];
+  const fromMs = floorTo(nowMs - windowMinutesMax.counted * minuteMs, minuteMs);
+  await statistics.read({ fromMs, untilMs: nowMs + 1 }, ({ atMs, addTo }) => {
+    const cell = createCell(0);
+    addTo(cell);
+    minutes.push({ atMs, cell });
+  });
+  return minutes;
+}
+
+/** Since when each has stood, by kind. */
+async function standingSince({ directory, switches, staleSinceMs }: MeasureDeps) {
+  const stale = staleSinceMs();
+  const on = await switches.list();
+  const webhooks = await allWebhooks(directory);
+  return {
+    policies_stale: stale === null ? [] : [stale],
+    kill_switch: on.map(({ createdAtMs }) => createdAtMs),
+    applications: (await openApplications(directory)).map(({ createdAtMs }) => createdAtMs),
+    webhooks_failing: webhooks
+      .filter(({ value }) => value.status === 'active')
+      .flatMap(({ value }) => value.failingSinceMs ?? []),
+  };
+}
+
+/** Of the latest, which are those that wait: each is due within a day. */
+async function openApplications({ applications }: Directory): Promise<readonly Application[]> {
+  const latest = await applications.list({ countMax: applicationsAtOnce });
+  return latest.map(({ value }) => value).filter(({ status }) => status === 'open');
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}

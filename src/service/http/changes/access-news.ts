@@ -1,0 +1,75 @@
+// Access that changes: told by mail to whom it concerns, and to those who answer an application. INVARIANT: a link that lets
+// somebody in is in the mail to its person alone.
+
+import type { NoticeKind, Notify } from '../../people/notices.ts';
+import { grantOf, roles } from '../../people/operations.ts';
+import type { Application, Invitation, Person } from '../../people/person.ts';
+import type { NewsDeps } from './news-deps.ts';
+import { mailRoles } from './role-mail.ts';
+
+/** Told of people who get access. */
+export interface AccessNews {
+  invited(invitation: Invitation, secret: string): void;
+  declined(application: Application): void;
+  /** Somebody asks for access. */
+  appliedFor(application: Application): void;
+  /** An admin lets somebody set their password anew. */
+  resetLinkMade(person: Person, link: { readonly secret: string; readonly endsAtMs: number }): void;
+  /** How somebody comes in was changed. */
+  noticed: Notify;
+}
+
+export function createAccessNews(deps: NewsDeps): AccessNews {
+  const { publicUrl, dispatcher, mailer, onFailure } = deps;
+  return {
+    appliedFor: (application) => {
+      const { id, createdAtMs: atMs, dueAtMs } = application;
+      const words = `Somebody applies for access to Writ. An answer is due by ${new Date(dueAtMs).toISOString()}.`;
+      const text = `${words}\n${publicUrl}/access?tab=applications`;
+      const links = { applications: `${publicUrl}/v1/applications` };
+      dispatcher.emit({ type: 'application.made', id, links, text, atMs });
+      mailRoles(deps, whoAnswers, { subject: 'Writ: an application for access', text }).catch(onFailure);
+    },
+    invited: ({ email, endsAtMs }, secret) =>
+      mailer?.post({
+        to: email,
+        subject: 'Writ: your invitation',
+        text: `You have been given access to Writ. This link is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/invitation#token=${secret}\n`,
+      }),
+    noticed: ({ what, createdAtMs }, { email }) =>
+      mailer?.post({
+        to: email,
+        subject: `Writ: ${noticeTexts[what]}`,
+        text: `At ${new Date(createdAtMs).toISOString()} ${noticeTexts[what]}.\n\nIf it was not you, change your password at once, which ends all sessions and tokens, and tell an admin:\n${publicUrl}/account\n`,
+      }),
+    resetLinkMade: ({ email }, { secret, endsAtMs }) =>
+      mailer?.post({
+        to: email,
+        subject: 'Writ: set a new password',
+        text: `An admin has made a link by which you set a new password. It is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
+      }),
+    declined: ({ email, answer }) =>
+      mailer?.post({
+        to: email,
+        subject: 'Writ: your application',
+        text: `Your application for access was declined:\n\n${answer ?? ''}\n`,
+      }),
+  };
+}
+
+const whoAnswers = roles.filter((role) => grantOf([role], 'applications.decide') === 'yes');
+
+/** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
+const noticeTexts: Readonly<Record<NoticeKind, string>> = {
+  'passkey-added': 'a passkey was added to your account',
+  'passkey-removed': 'a passkey was removed from your account',
+  'codes-set-up': 'one-time codes were set up for your account',
+  'codes-removed': 'one-time codes were removed from your account',
+  'factors-reset': 'an admin has reset your one-time codes and passkeys',
+  'recovery-codes-made': 'new recovery codes were made for your account',
+  'recovery-code-used': 'a recovery code of your account was used',
+  'password-changed': 'the password of your account was changed',
+  'reset-link-made': 'an admin has made a link by which the password of your account can be set anew',
+  'password-reset': 'the password of your account was set anew by a link of an admin',
+  'token-made': 'a personal token was made for your account',
+};

@@ -1,0 +1,36 @@
+// What is told of an alert: messages for webhooks and chats, to be stored with it, and mail.
+
+import { type Alert, alertText, pageOfKind } from '../../alerts/alert.ts';
+import type { AlertMessages } from '../../alerts/watch-alerts.ts';
+import type { NewsDeps } from './news-deps.ts';
+import { oneLine } from './one-line.ts';
+import { mailRoles } from './role-mail.ts';
+
+export function createAlertMessages(deps: NewsDeps): (alert: Alert) => Promise<AlertMessages> {
+  const { publicUrl, dispatcher, onFailure } = deps;
+  return async (alert) => {
+    const { id, name, kind, createdAtMs, overAtMs, mailRoles: rolesTold, webhookIds } = alert;
+    const [from, to] = [createdAtMs, overAtMs ?? createdAtMs].map((ms) => new Date(ms).toISOString());
+    const isOver = overAtMs !== null;
+    const words = isOver
+      ? `Over: ${name}. It lasted from ${from} to ${to}.`
+      : `Alert: ${name}. ${alertText(alert)}`;
+    const text = `${words}\n${publicUrl}${pageOfKind[kind]}`;
+    const prepared = await dispatcher.prepare({
+      type: isOver ? 'alert.over' : 'alert.began',
+      id,
+      text,
+      links: { alerts: `${publicUrl}/v1/alerts` },
+      to: webhookIds,
+      atMs: overAtMs ?? createdAtMs,
+    });
+    const subject = `Writ: ${isOver ? 'over' : 'alert'}: ${oneLine(name)}`;
+    return {
+      writes: prepared.writes,
+      taken: () => {
+        prepared.taken();
+        mailRoles(deps, rolesTold, { subject, text: `${text}\n` }).catch(onFailure);
+      },
+    };
+  };
+}

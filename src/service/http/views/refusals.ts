@@ -1,0 +1,30 @@
+// How many requests were refused, by the code of the error, as replies.
+
+import type { JsonSchema } from '../contract/operation.ts';
+import { type ProblemCode, problems } from '../contract/problem.ts';
+import { objectSchema, text } from '../contract/schemas.ts';
+
+export const refusalsSchema: JsonSchema = {
+  type: 'array',
+  items: objectSchema({ code: text(100), title: text(200), count: { type: 'integer', minimum: 1 } }),
+};
+
+export const refusalsExample = [
+  { code: 'too_many_open_requests', title: problems.too_many_open_requests.title, count: 4 },
+];
+
+/** The most frequent first. */
+export function shownRefusals(byCode: ReadonlyMap<string, number>) {
+  return [...byCode]
+    .map(([code, count]) => ({ code, title: titleOf(code), count }))
+    .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1));
+}
+
+/** What an earlier version has counted may have a code that is gone. */
+function titleOf(code: string): string {
+  return isCode(code) ? problems[code].title : code;
+}
+
+function isCode(code: string): code is ProblemCode {
+  return Object.hasOwn(problems, code);
+}

@@ -1,0 +1,149 @@
+// `writ alerts`: what is out of the ordinary in a running service, what was, and what counts as such.
+
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  type Api,
+  type ApiOptions,
+  apiHelp,
+  type Page,
+  printRest,
+  refuse,
+  show,
+  step,
+  table,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, print, UsageError } from '../output/output.ts';
+
+interface ShownAlert {
+  readonly name: string;
+  readonly text: string;
+  readonly began_at: string;
+  readonly over_at: string | null;
+}
+
+interface ShownRule {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly is_on: boolean;
+  readonly threshold: number;
+  readonly window_minutes: number;
+  readonly code: string | null;
+  readonly mail_roles: readonly string[];
+}
+
+interface ListOptions extends ApiOptions {
+  readonly on?: boolean;
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+interface SetOptions extends ApiOptions {
+  readonly threshold?: number;
+  readonly minutes?: number;
+  readonly on?: boolean;
+  readonly off?: boolean;
+}
+
+export function defineAlerts(command: Command, finish: (code: ExitCode) => void): void {
+  withApiOptions(command)
+    .option('--on', 'only those that are on now')
+    .option('--limit <count>', 'how many at most: 1 to 200')
+    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it')
+    .addHelpText('after', examples + apiHelp)
+    .action(async (options: ListOptions) => {
+      finish(await withApi(options, (api) => list(api, options)));
+    });
+  withApiOptions(command.command('rules').description('list what counts as out of the ordinary')).action(
+    async (_own: unknown, own: Command) => {
+      const options = own.optsWithGlobals<ApiOptions>();
+      finish(
+        await withApi(options, async (api) => {
+          const rules = await api.get<Page<ShownRule>>('/v1/alert-rules');
+          show(options, rules, ({ items }) => print(ruleTable(items)));
+        }),
+      );
+    },
+  );
+  withApiOptions(command.command('set').description('change a rule'))
+    .argument('<rule>', 'its id or name, as `writ alerts rules` shows them')
+    .option('--threshold <number>', 'from how many on it is an alert; of denials the percentage', readNumber)
+    .option('--minutes <number>', 'within or for how many minutes', readNumber)
+    .option('--off', 'the rule makes no alerts')
+    .option('--on', 'the rule makes alerts')
+    .action(async (rule: string, _own: unknown, own: Command) => {
+      const options = own.optsWithGlobals<SetOptions>();
+      finish(await withApi(options, (api) => set(api, rule, options)));
+    });
+}
+
+async function list(api: Api, options: ListOptions): Promise<void> {
+  const { on, limit, cursor } = options;
+  const page =
+    on === true
+      ? await api.get<Page<ShownAlert>>('/v1/alerts/on')
+      : await api.get<Page<ShownAlert>>('/v1/alerts', { limit, cursor });
+  show(options, page, ({ items }) => {
+    print(items.length === 0 ? (on === true ? 'no alert is on\n' : 'no alerts\n') : alertTable(items));
+    printRest(page);
+  });
+}
+
+async function set(api: Api, rule: string, options: SetOptions): Promise<void> {
+  const { threshold, minutes, on, off } = options;
+  const change = {
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(minutes === undefined ? {} : { window_minutes: minutes }),
+    ...(off === true ? { is_on: false } : on === true ? { is_on: true } : {}),
+  };
+  if (Object.keys(change).length === 0)
+    throw new UsageError('name what to change: --threshold, --minutes, --on or --off');
+  const { items } = await api.get<Page<ShownRule>>('/v1/alert-rules');
+  const found = items.find(({ id, name }) => id === rule || name === rule);
+  if (found === undefined) refuse(`there is no rule \`${rule}\`: see \`writ alerts rules\``);
+  const changed = await api.patch<ShownRule>(`/v1/alert-rules/${step(found.id)}`, change);
+  show(options, changed, (one) => print(ruleTable([one])));
+}
+
+function readNumber(text: string): number {
+  if (/^\d{1,7}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Name a whole number.');
+}
+
+const examples = `
+Examples:
+  writ alerts --on
+  writ alerts rules
+  writ alerts set denials --threshold 30 --minutes 10
+  writ alerts set "Kill switch on" --off
+`;
+
+function alertTable(items: readonly ShownAlert[]): string {
+  return table(
+    ['began', 'over', 'alert', 'what happened'],
+    items.map(({ began_at: began, over_at: over, name, text }) => [
+      localTime(began),
+      over === null ? 'on now' : localTime(over),
+      name,
+      text,
+    ]),
+  );
+}
+
+function ruleTable(items: readonly ShownRule[]): string {
+  return table(
+    ['id', 'name', 'state', 'kind', 'threshold', 'minutes', 'mail to'],
+    items.map((rule) => [
+      rule.id,
+      rule.name,
+      rule.is_on ? 'on' : 'off',
+      rule.code === null ? rule.kind : `${rule.kind} (${rule.code})`,
+      rule.kind === 'denials' ? `${rule.threshold} %` : String(rule.threshold),
+      String(rule.window_minutes),
+      rule.mail_roles.join(', ') || 'nobody',
+    ]),
+  );
+}

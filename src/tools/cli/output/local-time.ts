@@ -1,0 +1,10 @@
+// Moments as people read them at a terminal.
+
+/** `2026-03-02 11:00` in the zone of this machine; `--json` has the exact moment. */
+export function localTime(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
