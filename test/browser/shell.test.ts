@@ -283,7 +283,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Tab');
   const walked: string[] = [];
-  for (let step = 0; step < 13; step += 1) {
+  for (let step = 0; step < 15; step += 1) {
     await page.keyboard.press('Tab');
     walked.push(await focused(page));
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
@@ -296,6 +296,8 @@ test('with the keyboard one skips to the page and walks through the menu', async
     'Agents',
     'Policies',
     'Playground',
+    'Alerts',
+    'Enforcement points',
     'People & access',
     'Audit',
     'Kill switch',

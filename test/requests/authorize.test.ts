@@ -257,12 +257,16 @@ describe('looking a request up', () => {
     expect(await find(view.request_id)).toEqual({
       ...view,
       action_key: 'payment.create',
+      title: 'amount 5, vendor Staples',
       resolved: [],
       payload: { amount: 5, vendor: 'Staples' },
       agent: expect.objectContaining({ id: agent.id }),
       point: null,
+      session: null,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       approvals: [],
+      comments: [],
+      step_ups: [],
       requires: {
         approvals: [
           { group: 'finance', needs: 2, given: 0 },
