@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   checkpointText,
@@ -125,24 +126,24 @@ test('processes that store at the same time, and are refused meanwhile, leave a 
 });
 
 test('what is still being written is waited for, and not left out', async () => {
-  const { stores, sql, database } = await setUp();
+  const { stores, database } = await setUp();
   const [other, one] = stores;
   const before = await entriesOf(other);
   const last = before.at(-1)?.sequence ?? 0;
   // Another process has taken the next number, and has not stored its record yet.
-  const writing = sql(
-    "BEGIN; SELECT writ_beside(); SELECT nextval('record_numbers'); SELECT pg_sleep(0.4); COMMIT",
-  );
-  const asleep = `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event = 'PgSleep'`;
-  await expect.poll(() => server.query(asleep), { interval: 5 }).not.toEqual([]);
+  const writer = new pg.Client({ connectionString: database.url });
+  await writer.connect();
+  onTestFinished(() => writer.end());
+  await writer.query("BEGIN; SELECT writ_beside(); SELECT nextval('record_numbers')");
   await append(one);
   let isRead = false;
   const reading = other.chain.stretch(last, 10).finally(() => {
     isRead = true;
   });
-  expect(await server.query(asleep)).not.toEqual([]);
+  const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event_type = 'Lock'`;
+  await expect.poll(() => server.query(waits), { interval: 10, timeout: 20_000 }).not.toEqual([]);
   expect(isRead).toBe(false);
-  await writing;
+  await writer.query('COMMIT');
   expect((await reading).records.map(({ entry }) => entry.sequence)).toEqual([last + 2]);
   expect(await verifyChain(other)).toMatchObject({ kind: 'whole', end: { sequence: last + 2 } });
 });
