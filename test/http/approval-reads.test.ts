@@ -91,20 +91,28 @@ test('the service says who may do what about a request, and why not', async () =
   });
   const { request_id: id } = await ask(service, 'pay.large');
   const may = async (client: Pick<typeof ben, 'send'>) => (await client.send(`/v1/requests/${id}`)).body.may;
-  const nothing = { approve: [], reject: false, step_up: false, report: false };
-  expect(await may(ben)).toEqual({ ...nothing, approve: ['finance'], reject: true, why: null });
+  const nothing = {
+    approve: [],
+    reject: false,
+    take_back: false,
+    comment: false,
+    step_up: false,
+    report: false,
+  };
+  // Who may reject may say something, too.
+  const rejects = { ...nothing, reject: true, comment: true };
+  expect(await may(ben)).toEqual({ ...rejects, approve: ['finance'], why: null });
   expect(await may(olga)).toEqual({
-    ...nothing,
-    reject: true,
+    ...rejects,
     why: 'Neither you nor your groups are asked.',
   });
   const queue = (await ben.send('/v1/approvals')).body.items;
   expect(queue[0].may).toEqual(await may(ben));
   await give(ben, id, 'approve');
   const waits = 'You have approved this; others are waited for.';
-  expect(await may(ben)).toEqual({ ...nothing, reject: true, why: waits });
+  expect(await may(ben)).toEqual({ ...rejects, take_back: true, why: waits });
   await service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: Date.now() });
-  expect(await may(cleo)).toEqual({ ...nothing, reject: true, why: 'The agent is disabled.' });
+  expect(await may(cleo)).toEqual({ ...rejects, why: 'The agent is disabled.' });
   await service.store.agents.setStatus({ agentId: service.agent.id, status: 'active', atMs: Date.now() });
   await give(cleo, id, 'approve');
   expect(await may(cleo)).toEqual({ ...nothing, why: 'It does not wait any more.' });
