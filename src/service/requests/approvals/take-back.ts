@@ -20,6 +20,8 @@ export function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promi
       if (people.get(caller.id)?.isActive !== true)
         return { kind: 'not-allowed', detail: 'your account is disabled' };
       const given = lastApproval(state, caller.id);
+      if (given === null && !isWithin(caller.approve, { person: caller, state, agent }))
+        return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
       if (given === null || given.takenBackAtMs !== null)
         return { kind: 'conflict', detail: 'you have given no approval that you could take back' };
       const at = { who: caller.who, atMs: nowMs, state: lifecycleOf(state) };
