@@ -96,7 +96,7 @@ export function decide(
 
 type RareParts = Pick<RequestRecord, 'resolved' | 'title' | 'receipt' | 'point' | 'evaluation'>;
 
-/** Null for nearly all requests: a record that is made in one piece costs much less than a copy. */
+/** Null for most requests: a record that is made in one piece costs less than a copy. */
 function rareParts(
   { receiptBases }: DecideDeps,
   input: AuthorizeInput,
