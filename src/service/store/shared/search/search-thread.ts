@@ -24,6 +24,7 @@ interface Asking {
 
 /** A service that has begun has other things to do first. */
 const followAfterMs = 3_000;
+const closeMaxMs = 1_000;
 
 export function createSearchThread(script: URL, data: unknown): SearchThread {
   let worker: Worker | null = null;
@@ -88,7 +89,10 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
       ending.ref();
       const ended = new Promise((resolve) => ending.once('exit', resolve));
       ending.postMessage({ kind: 'close' } satisfies ToSearcher);
+      // What it has not written follows from the records: a stop does not wait for it.
+      const tooLate = setTimeout(() => void ending.terminate(), closeMaxMs);
       await ended;
+      clearTimeout(tooLate);
     },
   };
 }

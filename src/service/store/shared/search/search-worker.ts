@@ -51,7 +51,9 @@ export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
     last = turn.catch(() => undefined);
     return turn;
   };
-  const takeIn: SearchIndex['takeIn'] = (which, countMax) => inTurn(() => index.takeIn(which, countMax));
+  // An index that is closed would open itself again, and keep the thread.
+  const takeIn: SearchIndex['takeIn'] = (which, countMax) =>
+    inTurn(async () => !isClosed && (await index.takeIn(which, countMax)));
   const search = createRequestSearch({ ...index, takeIn });
   const answer = async (id: number, question: SearchQuestion): Promise<void> => {
     try {
