@@ -128,7 +128,9 @@ test('the inspector says the same of a call through the proxy and without it', a
   ];
   const inspect = async (...target: readonly string[]) => {
     const file = resolve('node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
-    const { stdout } = await promisify(execFile)(process.execPath, [file, '--cli', ...target, ...call]);
+    const { stdout } = await promisify(execFile)(process.execPath, [file, '--cli', ...target, ...call], {
+      env: { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'inspector-')) },
+    });
     return stdout.slice(stdout.indexOf('{'));
   };
   const direct = await inspect(...place.command);
