@@ -1,7 +1,7 @@
 // The queue of approvals and the page on which one decides: by keys, with everything in sight, at the same time as
 // others, past a deadline, and without a session.
 
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { password } from '../http/person-client.ts';
 import { shareService } from '../http/service.ts';
@@ -119,6 +119,67 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.press('u');
   await page.getByText('Nothing waits for you').waitFor();
   await eventually(() => page.title()).toBe('Inbox · Writ');
+});
+
+/** Of elements that are not whole in the window, or that something lies over, the texts. */
+async function outOfSight(all: readonly Locator[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    all.map((one) =>
+      one.evaluate((element) => {
+        const { left, right, top, bottom } = element.getBoundingClientRect();
+        const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        const isWithin = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+        return isWithin && (element.contains(seen) || seen?.contains(element) === true)
+          ? []
+          : [`${element.textContent} at ${top} to ${bottom}`];
+      }),
+    ),
+  );
+  return found.flat();
+}
+
+test('on a phone it takes three touches from the mail to an approval, with all that it is about in sight', async () => {
+  const { ask } = await world();
+  const note = 'what it is for\n'.repeat(80);
+  const { request_id: id } = await ask('pay.create', { amount: 4200, vendor: 'Acme', note });
+  const { request_id: other } = await ask('pay.both', { amount: 7 });
+  const size = { width: 390, height: 844 };
+  const { page } = await open(service(), { email: 'ben@example.com', size, hasTouch: true });
+  let touches = 0;
+  const touch = async (what: Locator): Promise<void> => {
+    expect(await outOfSight([what])).toEqual([]);
+    touches += 1;
+    await what.tap();
+  };
+  touches += 1;
+  await page.goto(`/approvals/${id}`);
+  const panel = votePanel(page);
+  const about = [page.locator('.approval-title'), page.locator('.page-lead').getByText('Over 100 to Acme')];
+  await page.getByText('with exactly this').waitFor();
+  expect(await page.evaluate('document.documentElement.scrollHeight > 2 * innerHeight')).toBe(true);
+  expect(await about[0]?.textContent()).toMatch(/^amount 4200, vendor Acme/);
+  expect(await outOfSight(about)).toEqual([]);
+  await touch(panel.getByRole('button', { name: 'Approve…' }));
+  const approve = panel.getByRole('button', { name: 'Approve for finance' });
+  await approve.waitFor();
+  // The keys of the phone do not come by themselves: nothing has to be said.
+  expect(await approve.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.evaluate('scrollTo(0, 900)');
+  const gist = [panel.getByText(/^amount 4200, vendor Acme/), panel.getByText('Over 100 to Acme')];
+  expect(await outOfSight([...gist, panel.getByLabel('Why you approve')])).toEqual([]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await touch(approve);
+  const next = page.getByRole('link', { name: 'Next in queue' });
+  await next.waitFor();
+  expect(touches).toBe(3);
+  expect(await next.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await touch(next);
+  await page.waitForURL(`**/approvals/${other}`);
+  await touch(panel.getByRole('button', { name: 'Reject…' }));
+  await panel.getByLabel('Why you reject').fill('not now');
+  await touch(panel.getByRole('button', { name: 'Reject for good' }));
+  await page.getByText('Decided: rejected').waitFor();
 });
 
 test('two people who decide at once see the word of each other, and what is decided cannot be decided', async () => {

@@ -19,6 +19,7 @@ export interface WindowOptions {
   readonly email?: string;
   readonly theme?: 'light' | 'dark';
   readonly size?: { readonly width: number; readonly height: number };
+  readonly hasTouch?: boolean;
   /** Messages of the console that the test brings about, failed loads for instance. */
   readonly expected?: RegExp;
 }
@@ -58,11 +59,12 @@ export async function launchBrowser(): Promise<Browser> {
 async function openWindow(
   browser: Browser,
   service: Pick<Service, 'url'>,
-  { email, theme = 'light', size = sizes.laptop, expected }: WindowOptions,
+  { email, theme = 'light', size = sizes.laptop, hasTouch = false, expected }: WindowOptions,
 ): Promise<Window> {
   const context = await browser.newContext({
     baseURL: service.url,
     viewport: size,
+    hasTouch,
     colorScheme: theme,
     reducedMotion: 'reduce',
     locale: 'en-GB',

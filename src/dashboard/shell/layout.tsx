@@ -9,6 +9,7 @@ import { usePlace } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
+import { narrowQuery } from '../parts/layout/narrow.ts';
 import { DemoBanner } from './demo.tsx';
 import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
 import type { Page } from './page.ts';
@@ -104,9 +105,6 @@ function useMenu() {
   }, [isMenuOpen]);
   return { isMenuOpen, setMenuOpen, opener };
 }
-
-/** As in layout.css. */
-const narrowQuery = '(width < 52rem)';
 
 interface MenuGroupProps {
   readonly pages: readonly Page[];

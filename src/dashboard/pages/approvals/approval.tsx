@@ -56,6 +56,8 @@ function Whole({ request, problem, reload }: WholeProps) {
   const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.may?.step_up === true;
+  const mayVote = (request.may?.approve.length ?? 0) > 0 || request.may?.reject === true;
+  const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
@@ -68,72 +70,76 @@ function Whole({ request, problem, reload }: WholeProps) {
     { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
   ]);
   return (
-    <PageFrame
-      title="Approval"
-      beside={
-        <>
-          <span class="approval-action">
-            <PlainText text={action_key} isShort />
-          </span>
-          {isPending ? (
-            <Deadline at={expires_at} isLarge />
-          ) : (
-            <StatusBadge status={status} decision={request.decision} />
-          )}
-        </>
-      }
-      lead={
-        <>
-          {title !== '' && (
-            <strong class="approval-title">
-              <PlainText text={title} />
-            </strong>
-          )}
-          <PlainText text={reason} />
-        </>
-      }
-      actions={
-        <>
-          <ButtonLink href="/approvals" icon="back" look="quiet">
-            Back to queue
-          </ButtonLink>
-          <ButtonLink href={`/requests/${id}`} icon="list">
-            Full details
-          </ButtonLink>
-        </>
-      }
-    >
-      <ProblemNote problem={problem} />
-      <Meanwhile request={request} ownAct={ownAct} next={next} />
-      <HiddenThings request={request} />
-      <div class="approval-columns">
-        <div class="approval-main">
-          <WhatWillBeDone request={request} />
-          <Section title="What happened">
-            <RequestTimeline request={request} />
-          </Section>
+    <div class="approval">
+      <PageFrame
+        title="Approval"
+        beside={
+          <>
+            <span class="approval-action">
+              <PlainText text={action_key} isShort />
+            </span>
+            {isPending ? (
+              <Deadline at={expires_at} isLarge />
+            ) : (
+              <StatusBadge status={status} decision={request.decision} />
+            )}
+          </>
+        }
+        lead={
+          <>
+            {title !== '' && (
+              <strong class="approval-title">
+                <PlainText text={title} />
+              </strong>
+            )}
+            <PlainText text={reason} />
+          </>
+        }
+        actions={
+          <>
+            <ButtonLink href="/approvals" icon="back" look="quiet">
+              Back to queue
+            </ButtonLink>
+            <ButtonLink href={`/requests/${id}`} icon="list">
+              Full details
+            </ButtonLink>
+          </>
+        }
+      >
+        <ProblemNote problem={problem} />
+        <Meanwhile request={request} ownAct={ownAct} next={next} />
+        <HiddenThings request={request} />
+        <div class="approval-columns">
+          <div class="approval-main">
+            <WhatWillBeDone request={request} />
+            <Section title="What happened">
+              <RequestTimeline request={request} />
+            </Section>
+          </div>
+          <div class="approval-aside">
+            <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
+              <VotePanel
+                request={request}
+                asked={asked}
+                reload={reload}
+                isSteppingUp={isSteppingUp}
+                onStepUp={setSteppingUp}
+                onSent={(act) => {
+                  setOwnAct(act);
+                  reload();
+                }}
+              />
+            </div>
+            <Discussion request={request} reload={reload} />
+            <Section title="Who asks">
+              <WhoAsks request={request} />
+            </Section>
+          </div>
         </div>
-        <div class="approval-aside">
-          <VotePanel
-            request={request}
-            asked={asked}
-            reload={reload}
-            isSteppingUp={isSteppingUp}
-            onStepUp={setSteppingUp}
-            onSent={(act) => {
-              setOwnAct(act);
-              reload();
-            }}
-          />
-          <Discussion request={request} reload={reload} />
-          <Section title="Who asks">
-            <WhoAsks request={request} />
-          </Section>
-        </div>
-      </div>
-      <ShortcutHint />
-      {keys}
-    </PageFrame>
+        <ShortcutHint />
+        {keys}
+      </PageFrame>
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 // Tells at once what happened to a request that is on the screen: who decided it, and what is next in the queue.
 
+import { useEffect, useRef } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
@@ -31,8 +32,13 @@ export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
   const isOver = request.status !== 'pending';
   const tone = !isOver ? 'unknown' : toneOf(request.status);
   const isShown = isOver || ownAct !== null;
+  const status = useFocusOfNext(ownAct);
   return (
-    <div role="status" class="approval-status">
+    <div
+      ref={status}
+      role="status"
+      class={ownAct === null ? 'approval-status' : 'approval-status approval-status-own'}
+    >
       {isShown && (
         <div class={`note note-${tone}`}>
           <Icon name={isOver ? signOf(request.status) : 'clock'} />
@@ -57,6 +63,15 @@ export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
       )}
     </div>
   );
+}
+
+/** What one did is done: the focus goes to where it goes on. */
+function useFocusOfNext(ownAct: OwnAct | null) {
+  const status = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (ownAct !== null) status.current?.querySelector('a')?.focus();
+  }, [ownAct]);
+  return status;
 }
 
 function ByWhom({ request: { approvals, status } }: { readonly request: RequestDetail }) {

@@ -8,6 +8,7 @@ import { usePerson } from '../../api/session.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';
+import { isNarrow } from '../../parts/layout/narrow.ts';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -46,9 +47,14 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
   useLayoutEffect(() => {
     if (asked !== null && isOpen(may, asked.vote)) choose(asked.vote);
   }, [asked]);
-  // Before the next key comes: what is typed at once is meant for the comment.
+  // Before the next key comes: what is typed at once is meant for the comment. On a phone the keys would cover the page, so
+  // they come where a word must be said.
   useLayoutEffect(() => {
-    if (vote !== null) comment.current?.focus();
+    if (vote === null) return;
+    const isNeeded = vote === 'reject' || !isNarrow();
+    (isNeeded ? comment.current : comment.current?.form?.querySelector<HTMLElement>('[type=submit]'))?.focus({
+      preventScroll: true,
+    });
   }, [vote, asked]);
 
   const send = (): Promise<void> =>
@@ -117,6 +123,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
               event.currentTarget.requestSubmit();
           }}
         >
+          <Gist request={request} />
           <ProblemNote problem={problem} />
           {groups.length > 1 && (
             <GroupChoice groups={groups} value={draft.group} onChange={(group) => change({ group })} />
@@ -172,6 +179,18 @@ function isOpen(may: May, vote: VoteKind): boolean {
 function chosen(may: May, vote: VoteKind | null): { vote: VoteKind | null; groups: readonly string[] } {
   if (vote === null || !isOpen(may, vote)) return { vote: null, groups: [] };
   return { vote, groups: vote === 'approve' ? may.approve : [] };
+}
+
+/** What is decided on, where the head of the page may be out of sight. */
+function Gist({ request: { title, action_key, reason } }: Pick<VotePanelProps, 'request'>) {
+  return (
+    <div class="approval-gist">
+      <strong>
+        <PlainText text={title === '' ? action_key : title} />
+      </strong>
+      <PlainText text={reason} />
+    </div>
+  );
 }
 
 function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {

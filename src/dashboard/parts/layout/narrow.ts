@@ -1,0 +1,8 @@
+// Whether a page is as narrow as on a phone.
+
+/** As in layout.css and approval.css. */
+export const narrowQuery = '(width < 52rem)';
+
+export function isNarrow(): boolean {
+  return window.matchMedia(narrowQuery).matches;
+}
