@@ -2,21 +2,18 @@
 // for another order.
 
 import { useRef, useState } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, setQuery, usePlace } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
-import { Risk } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
-import { PlainText } from '../../parts/text/plain-text.tsx';
-import { agentName } from '../requests/request-table.tsx';
-import { groupWords, personWords } from '../requests/timeline-events.ts';
 import './approvals.css';
-import { Deadline } from './deadline.tsx';
+import { BulkVote } from './bulk-vote.tsx';
+import type { VoteKind } from './draft.ts';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
+import { type Queued, QueueTable } from './queue-table.tsx';
 
 const firstShown = 50;
 const shownMax = 200;
@@ -44,12 +41,23 @@ export default function ApprovalsPage() {
     const id = links()[at()]?.dataset.row;
     if (id !== undefined) go(`/approvals/${id}#${vote}`);
   };
+  const { chosen, choose, bulk, setBulk, end } = useChosen(data?.items ?? []);
+  const chooseThis = (): void => {
+    const id = links()[at()]?.dataset.row;
+    if (id !== undefined) choose([id], !chosen.some(({ request_id }) => request_id === id));
+  };
+  const startBulk = (vote: VoteKind): void => {
+    if (chosen.length > 0) setBulk({ vote, items: chosen });
+  };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
     { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
     { keys: ['Enter'], label: 'Open it' },
     { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
+    { keys: ['x'], label: 'Choose it, or not', run: chooseThis },
+    { keys: ['A'], label: 'Approve all that are chosen', run: () => startBulk('approve') },
+    { keys: ['R'], label: 'Reject all that are chosen', run: () => startBulk('reject') },
   ]);
   const { groups } = usePerson();
   const isAsked = isFiltered(query);
@@ -68,7 +76,11 @@ export default function ApprovalsPage() {
         (isAsked ? <NothingFits /> : <NothingWaits groups={groups} />)}
       {data !== null && data.items.length > 0 && (
         <div ref={table}>
-          <Queue items={data.items} />
+          <QueueTable
+            items={data.items}
+            chosen={new Set(chosen.map(({ request_id }) => request_id))}
+            onChoose={choose}
+          />
         </div>
       )}
       {data !== null && data.next_cursor !== null && (
@@ -80,10 +92,47 @@ export default function ApprovalsPage() {
           )}
         </div>
       )}
+      {chosen.length > 0 && (
+        <section class="approvals-chosen" aria-label="Chosen">
+          <span role="status">{chosen.length} chosen</span>
+          <Button icon="allow" onClick={() => startBulk('approve')}>
+            Approve…
+          </Button>
+          <Button icon="deny" onClick={() => startBulk('reject')}>
+            Reject…
+          </Button>
+          <Button look="quiet" onClick={() => choose([...chosen.map(({ request_id }) => request_id)], false)}>
+            Choose none
+          </Button>
+        </section>
+      )}
+      {bulk !== null && <BulkVote {...bulk} onEnd={end} />}
       <ShortcutHint />
       {keys}
     </PageFrame>
   );
+}
+
+interface Bulk {
+  readonly vote: VoteKind;
+  /** As they were when it began: what is decided leaves the queue. */
+  readonly items: readonly Queued[];
+}
+
+/** Which of the rows are chosen; what has left the queue is not. */
+function useChosen(items: readonly Queued[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [bulk, setBulk] = useState<Bulk | null>(null);
+  const choose = (changed: readonly string[], isChosen: boolean): void =>
+    setIds((before) => {
+      const kept = [...before].filter((id) => !changed.includes(id));
+      return new Set(isChosen ? [...kept, ...changed] : kept);
+    });
+  const end = (settled: readonly string[]): void => {
+    choose(settled, false);
+    setBulk(null);
+  };
+  return { chosen: items.filter(({ request_id }) => ids.has(request_id)), choose, bulk, setBulk, end };
 }
 
 function leadOf(groups: readonly string[]): string {
@@ -108,74 +157,5 @@ function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
         ? 'What a policy escalates waits for the people of a group, or for the control owner of the agent. An admin can make you one of them.'
         : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
     </Empty>
-  );
-}
-
-type Queued = Reply<'listApprovals'>['items'][number];
-
-function Queue({ items }: { readonly items: readonly Queued[] }) {
-  return (
-    <div class="card approvals-card">
-      <table class="table approvals-table">
-        <thead>
-          <tr>
-            <th class="approvals-deadline">Deadline</th>
-            <th class="approvals-action">Action</th>
-            <th class="approvals-reason">Reason</th>
-            <th class="approvals-needs">Needs</th>
-            <th class="approvals-risk">Risk</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <QueueRow key={item.request_id} item={item} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function QueueRow({ item }: { readonly item: Queued }) {
-  const { request_id: id, action_key, title, reason, expires_at, risk_score, requires, agent } = item;
-  return (
-    <tr>
-      <td class="approvals-deadline">
-        <Deadline at={expires_at} />
-      </td>
-      <td class="approvals-action">
-        <a href={`/approvals/${id}`} data-row={id}>
-          <PlainText text={title === '' ? action_key : title} isShort />
-        </a>
-        <span class="approvals-beneath">
-          {title !== '' && (
-            <>
-              <PlainText text={action_key} isShort /> ·{' '}
-            </>
-          )}
-          <PlainText text={agentName(item)} isShort />
-          {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
-        </span>
-      </td>
-      <td class="approvals-reason">
-        <PlainText text={reason} isShort />
-      </td>
-      <td class="approvals-needs">
-        {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
-        {requires?.approvals.map(({ group, needs, given }) => (
-          <span key={group}>
-            {groupWords(group)} {given}/{needs}
-          </span>
-        ))}
-        {requires?.fell_away.map(({ by, group, why }) => (
-          <span key={`${by} ${group}`} class="approvals-beneath">
-            <PlainText text={`${personWords(by)} ${why}`} isShort />
-          </span>
-        ))}
-      </td>
-      <td class="approvals-risk">
-        <Risk score={risk_score} />
-      </td>
-    </tr>
   );
 }

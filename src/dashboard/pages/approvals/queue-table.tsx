@@ -1,0 +1,133 @@
+// The rows of the inbox: what each asks, until when and of whom, and a box to choose it with others.
+
+import type { Reply } from '../../api/client.ts';
+import { Risk } from '../../parts/layout/badge.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { agentName } from '../requests/request-table.tsx';
+import { groupWords, personWords } from '../requests/timeline-events.ts';
+import { Deadline } from './deadline.tsx';
+
+export type Queued = Reply<'listApprovals'>['items'][number];
+
+/** What a request is about in one line. */
+export function titleOf({ title, action_key }: Pick<Queued, 'title' | 'action_key'>): string {
+  return title === '' ? action_key : title;
+}
+
+interface QueueTableProps {
+  readonly items: readonly Queued[];
+  /** Ids of those that are chosen. */
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
+}
+
+export function QueueTable({ items, chosen, onChoose }: QueueTableProps) {
+  const areAllChosen = items.every(({ request_id }) => chosen.has(request_id));
+  return (
+    <div class="card approvals-card">
+      <table class="table approvals-table">
+        <thead>
+          <tr>
+            <th class="approvals-pick">
+              <Pick
+                label="Choose all that are shown"
+                isChosen={areAllChosen}
+                onChoose={(isChosen) =>
+                  onChoose(
+                    items.map(({ request_id }) => request_id),
+                    isChosen,
+                  )
+                }
+              />
+            </th>
+            <th class="approvals-deadline">Deadline</th>
+            <th class="approvals-action">Action</th>
+            <th class="approvals-reason">Reason</th>
+            <th class="approvals-needs">Needs</th>
+            <th class="approvals-risk">Risk</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <QueueRow
+              key={item.request_id}
+              item={item}
+              isChosen={chosen.has(item.request_id)}
+              onChoose={(isChosen) => onChoose([item.request_id], isChosen)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface PickProps {
+  readonly label: string;
+  readonly isChosen: boolean;
+  readonly onChoose: (isChosen: boolean) => void;
+}
+
+function Pick({ label, isChosen, onChoose }: PickProps) {
+  return (
+    <label class="approvals-pick-label">
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={isChosen}
+        onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
+      />
+    </label>
+  );
+}
+
+interface QueueRowProps extends Omit<PickProps, 'label'> {
+  readonly item: Queued;
+}
+
+function QueueRow({ item, isChosen, onChoose }: QueueRowProps) {
+  const { request_id: id, action_key, title, reason, expires_at, risk_score, requires, agent } = item;
+  return (
+    <tr>
+      <td class="approvals-pick">
+        <Pick label={`Choose ${titleOf(item)}`} isChosen={isChosen} onChoose={onChoose} />
+      </td>
+      <td class="approvals-deadline">
+        <Deadline at={expires_at} />
+      </td>
+      <td class="approvals-action">
+        <a href={`/approvals/${id}`} data-row={id}>
+          <PlainText text={titleOf(item)} isShort />
+        </a>
+        <span class="approvals-beneath">
+          {title !== '' && (
+            <>
+              <PlainText text={action_key} isShort /> ·{' '}
+            </>
+          )}
+          <PlainText text={agentName(item)} isShort />
+          {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
+        </span>
+      </td>
+      <td class="approvals-reason">
+        <PlainText text={reason} isShort />
+      </td>
+      <td class="approvals-needs">
+        {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
+        {requires?.approvals.map(({ group, needs, given }) => (
+          <span key={group}>
+            {groupWords(group)} {given}/{needs}
+          </span>
+        ))}
+        {requires?.fell_away.map(({ by, group, why }) => (
+          <span key={`${by} ${group}`} class="approvals-beneath">
+            <PlainText text={`${personWords(by)} ${why}`} isShort />
+          </span>
+        ))}
+      </td>
+      <td class="approvals-risk">
+        <Risk score={risk_score} />
+      </td>
+    </tr>
+  );
+}

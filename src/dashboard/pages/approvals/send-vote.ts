@@ -1,0 +1,50 @@
+// One person's vote on one request of several, and what came of it. INVARIANT: each is a request of its own, judged by itself.
+
+import { call } from '../../api/client.ts';
+import { ApiProblem, isCutOff } from '../../api/problem.ts';
+import type { VoteKind } from './draft.ts';
+
+export interface VoteResult {
+  /** `lost`: no longer to be decided so; `open`: can be sent again. */
+  readonly kind: 'done' | 'lost' | 'not allowed' | 'open';
+  readonly words: string;
+  /** The service cannot be reached, so that others would fail alike. */
+  readonly isCutOff: boolean;
+}
+
+interface SentVote {
+  readonly id: string;
+  readonly vote: VoteKind;
+  readonly comment: string;
+  /** Null leaves it to the service, where one is asked. */
+  readonly group: string | null;
+}
+
+/** Never throws. */
+export async function sendVote({ id, vote, comment, group }: SentVote): Promise<VoteResult> {
+  const options = { params: { id }, body: { comment, ...(group === null ? {} : { group }) } };
+  try {
+    const { status } = await (vote === 'approve'
+      ? call('approveRequest', options)
+      : call('rejectRequest', options));
+    return { kind: 'done', words: doneWords(vote, status), isCutOff: false };
+  } catch (error) {
+    if (error instanceof ApiProblem) return resultOf(error);
+    return { kind: 'open', words: `Not sent: ${String(error)}`, isCutOff: false };
+  }
+}
+
+function doneWords(vote: VoteKind, status: string): string {
+  if (vote === 'reject') return 'Rejected';
+  if (status === 'pending') return 'Your approval is recorded; others are waited for';
+  return status === 'rejected' ? 'The current policies refuse it' : 'Approved';
+}
+
+function resultOf(problem: ApiProblem): VoteResult {
+  const { message, status, title } = problem;
+  if (isCutOff(problem)) return { kind: 'open', words: `${title}: ${message}`, isCutOff: true };
+  if (status === 409) return { kind: 'lost', words: `Not recorded: ${message}`, isCutOff: false };
+  if (status === 403 || status === 404)
+    return { kind: 'not allowed', words: `No longer allowed: ${message}`, isCutOff: false };
+  return { kind: 'open', words: `${title}: ${message}`, isCutOff: false };
+}

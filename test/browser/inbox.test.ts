@@ -1,0 +1,137 @@
+// What an approver does with several requests of the inbox at once, by keys alone and on a phone.
+
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { signedIn } from '../http/person-client.ts';
+import { shareService } from '../http/service.ts';
+import { give } from '../http/written-policies.ts';
+import { accessibilityFaults, shareBrowser } from './browser.ts';
+import { eventually, type Payments, payments } from './payments.ts';
+
+const service = shareService();
+const open = shareBrowser();
+let scene: Promise<Payments> | null = null;
+
+function world(): Promise<Payments> {
+  scene ??= payments(service());
+  return scene;
+}
+
+const phone = { width: 390, height: 844 };
+
+/** With the focus on the row. */
+async function goToRow(page: Page, id: string): Promise<void> {
+  await page.locator(`a[data-row="${id}"]`).focus();
+}
+
+async function statusOf(id: string): Promise<string | undefined> {
+  return (await service().store.requests.find(id))?.status;
+}
+
+test('several are rejected for one reason by keys alone; each says what came of it, and what failed is sent again', async () => {
+  const { ask } = await world();
+  const ids: string[] = [];
+  for (const amount of [201, 202, 203, 204])
+    ids.push((await ask('pay.create', { amount, vendor: 'Acme' })).request_id);
+  const [first = '', faster = '', forbidden = '', left = ''] = ids;
+  const { page } = await open(service(), { email: 'ben@example.com', expected: /Failed to load/ });
+  await page.goto('/approvals');
+  await goToRow(page, first);
+  await page.keyboard.press('x');
+  for (const _ of [faster, forbidden]) {
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+  }
+  await page.getByText('3 chosen').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Shift+R');
+  const dialog = page.getByRole('dialog', { name: 'Reject 3 requests' });
+  const rows = dialog.getByRole('listitem');
+  expect(await rows.getByRole('link').allTextContents()).toEqual(
+    [201, 202, 203].map((amount) => `amount ${amount}, vendor Acme`),
+  );
+  expect(await accessibilityFaults(page)).toEqual([]);
+  // Without a reason nothing is sent.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  expect(await statusOf(first)).toBe('pending');
+  await dialog.getByLabel('Why you reject').fill('all the same mistake');
+  const cleo = await signedIn(service(), 'cleo@example.com');
+  expect((await give(cleo, faster, 'reject')).status).toBe(200);
+  let isCut = true;
+  await page.route(`**/v1/requests/${first}/reject`, (route) => (isCut ? route.abort() : route.continue()));
+  await page.route(`**/v1/requests/${forbidden}/reject`, (route) =>
+    route.fulfill({
+      status: 403,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: 'urn:writ:error:not_allowed', title: 'Not allowed', detail: 'no more' }),
+    }),
+  );
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await rows.first().getByText('Writ cannot be reached').waitFor();
+  // Nothing else was tried, and the reason is still there.
+  await dialog.getByText('0 recorded, 3 still to send').waitFor();
+  expect(await dialog.getByLabel('Why you reject').inputValue()).toBe('all the same mistake');
+  isCut = false;
+  await dialog.getByRole('button', { name: 'Send the other 3 again' }).click();
+  await dialog.getByText('1 recorded, 2 not').waitFor();
+  const said = await rows.locator('.bulk-result').allTextContents();
+  expect(said.map((text) => text.trim())).toEqual([
+    'Rejected',
+    'Not recorded: this request has been refused',
+    'No longer allowed: no more',
+  ]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await eventually(() => page.locator('a[data-row]').count()).toBe(2);
+  expect([await statusOf(first), await statusOf(forbidden), await statusOf(left)]).toEqual([
+    'rejected',
+    'pending',
+    'pending',
+  ]);
+  const { approvals } = (await cleo.send(`/v1/requests/${first}`)).body;
+  expect(approvals).toMatchObject([
+    { is_approved: false, comment: 'all the same mistake', by: expect.stringContaining('ben@') },
+  ]);
+});
+
+test('several are approved on a phone, each for its group; what needs a step-up first is not sent', async () => {
+  const { ask, ownKey } = await world();
+  const { request_id: single } = await ask('pay.both', { amount: 205 });
+  const { request_id: double } = await ask('pay.both', { amount: 206 });
+  const { request_id: own } = await ask('pay.large_own', { amount: 207 }, ownKey);
+  const { request_id: steps } = await ask('pay.owner', { amount: 208 }, ownKey);
+  const dora = await open(service(), { email: 'dora@example.com', size: phone, theme: 'dark' });
+  const choose = (page: Page, amount: number) => page.getByRole('checkbox', { name: `amount ${amount}` });
+  await dora.page.goto('/approvals?action=pay.both');
+  await choose(dora.page, 205).check();
+  await choose(dora.page, 206).check();
+  expect(await dora.page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  expect(await accessibilityFaults(dora.page)).toEqual([]);
+  await dora.page.getByRole('region', { name: 'Chosen' }).getByRole('button', { name: 'Approve…' }).click();
+  const dialog = dora.page.getByRole('dialog', { name: 'Approve 2 requests' });
+  const groups = dialog.getByLabel('For which group');
+  await groups.first().selectOption('legal');
+  await groups.last().selectOption('finance');
+  expect(await accessibilityFaults(dora.page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Approve 2' }).click();
+  await dialog.getByText('2 recorded').waitFor();
+  await dialog.getByText('Your approval is recorded; others are waited for').first().waitFor();
+  const cleo = await signedIn(service(), 'cleo@example.com');
+  const given = async (id: string) => (await cleo.send(`/v1/requests/${id}`)).body.approvals;
+  expect([await given(single), await given(double)]).toMatchObject([
+    [{ group: 'legal' }],
+    [{ group: 'finance' }],
+  ]);
+  const olga = await open(service(), { email: 'olga@example.com' });
+  await olga.page.goto('/approvals');
+  await olga.page.getByLabel('Choose all that are shown').check();
+  await olga.page.getByText('2 chosen').waitFor();
+  await olga.page.getByRole('button', { name: 'Approve…' }).click();
+  await olga.page.getByText('Not sent: it needs a step-up, on its own page').waitFor();
+  await olga.page.getByRole('button', { name: 'Approve 1' }).click();
+  await olga.page.getByText('1 recorded').waitFor();
+  expect([await statusOf(own), await statusOf(steps)]).toEqual(['approved', 'pending']);
+});
