@@ -35,7 +35,15 @@ test('several are rejected for one reason by keys alone; each says what came of 
     ids.push((await ask('pay.create', { amount, vendor: 'Acme' })).request_id);
   const [first = '', faster = '', forbidden = '', left = ''] = ids;
   const { page } = await open(service(), { email: 'ben@example.com', expected: /Failed to load/ });
+  const cleo = await signedIn(service(), 'cleo@example.com');
+  const asked = { kind: 'question', text: 'what for?' };
+  await cleo.send(`/v1/requests/${left}/comments`, { method: 'POST', body: asked });
   await page.goto('/approvals');
+  await page
+    .getByRole('row')
+    .filter({ has: page.locator(`a[data-row="${left}"]`) })
+    .getByText('A question waits for its answer')
+    .waitFor();
   await goToRow(page, first);
   await page.keyboard.press('x');
   for (const _ of [faster, forbidden]) {
@@ -56,7 +64,6 @@ test('several are rejected for one reason by keys alone; each says what came of 
   await page.keyboard.press('Enter');
   expect(await statusOf(first)).toBe('pending');
   await dialog.getByLabel('Why you reject').fill('all the same mistake');
-  const cleo = await signedIn(service(), 'cleo@example.com');
   expect((await give(cleo, faster, 'reject')).status).toBe(200);
   let isCut = true;
   await page.route(`**/v1/requests/${first}/reject`, (route) => (isCut ? route.abort() : route.continue()));

@@ -160,12 +160,27 @@ describe('without deciding', () => {
   test('people comment, ask and answer; it waits on, and its agent hears nothing', async () => {
     const { ann, ben, eve, large, both, secondKey } = await inbox();
     const { request_id: id } = both;
+    const marked = async (person: Client) =>
+      (await person.send('/v1/approvals')).body.items.flatMap(
+        (one: { question: string; request_id: string }) =>
+          one.question === null ? [] : [[one.question, one.request_id]],
+      );
     expect(codeOf(await say(ben, id, 'answer'))).toEqual([409, 'conflict']);
+    expect(await marked(ben)).toEqual([]);
     expect(codeOf(await say(ann, id, 'question'))).toEqual([200, 'pending']);
+    expect(codeOf(await say(ann, id, 'comment', 'in the meantime'))).toEqual([200, 'pending']);
+    // The control owner's own come first, unless another order is asked for; also from page to page.
+    expect([await marked(ann), await marked(ben)]).toEqual([[['others', id]], [['yours', id]]]);
+    expect(await found(ben, '')).toEqual([4, 'both', 'step', 'small', 'large']);
+    expect(await found(ben, 'order=oldest')).toEqual([4, 'small', 'large', 'both', 'step']);
+    const { next_cursor } = (await ben.send('/v1/approvals?limit=1')).body;
+    expect(await found(ben, `limit=2&cursor=${next_cursor}`)).toEqual([4, 'step', 'small']);
     expect(codeOf(await say(ben, id, 'answer', 'for the fair'))).toEqual([200, 'pending']);
+    expect([await marked(ann), await marked(ben)]).toEqual([[], []]);
     const { body } = await say(ann, id, 'comment', 'thanks');
     expect(body.comments).toMatchObject([
       { by: expect.stringContaining('anna@example.com'), kind: 'question', text: 'what for?' },
+      { by: expect.stringContaining('anna@example.com'), kind: 'comment', text: 'in the meantime' },
       { by: expect.stringContaining('ben@example.com'), kind: 'answer', text: 'for the fair' },
       { by: expect.stringContaining('anna@example.com'), kind: 'comment', text: 'thanks' },
     ]);

@@ -2,6 +2,7 @@
 
 import type { Reply } from '../../api/client.ts';
 import { Risk } from '../../parts/layout/badge.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
@@ -86,7 +87,17 @@ interface QueueRowProps extends Omit<PickProps, 'label'> {
 }
 
 function QueueRow({ item, isChosen, onChoose }: QueueRowProps) {
-  const { request_id: id, action_key, title, reason, expires_at, risk_score, requires, agent } = item;
+  const {
+    request_id: id,
+    action_key,
+    title,
+    reason,
+    expires_at,
+    risk_score,
+    requires,
+    agent,
+    question,
+  } = item;
   return (
     <tr>
       <td class="approvals-pick">
@@ -99,6 +110,12 @@ function QueueRow({ item, isChosen, onChoose }: QueueRowProps) {
         <a href={`/approvals/${id}`} data-row={id}>
           <PlainText text={titleOf(item)} isShort />
         </a>
+        {question !== null && (
+          <span class="approvals-question">
+            <Icon name="unknown" size={14} />{' '}
+            {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
+          </span>
+        )}
         <span class="approvals-beneath">
           {title !== '' && (
             <>

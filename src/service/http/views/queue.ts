@@ -1,12 +1,14 @@
 // The queue of what waits for a person: what the query of its address asks of it, in which order, and how many there are.
 // INVARIANT: only what waits for the caller is in it, and one who has approved is not asked again.
 
+import { isControlOwner } from '../../agents/control-owner.ts';
 import type { Seen } from '../../requests/approvals/change-request.ts';
 import { askedGroups } from '../../requests/approvals/rights.ts';
 import { hasApproved } from '../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../requests/decisions.ts';
 import { requestRow } from '../../requests/record/record.ts';
-import { requestStateOf } from '../../requests/record/request-state.ts';
+import type { OpenQuestion } from '../../requests/record/reply.ts';
+import { requestStateOf, waitsForAnswer } from '../../requests/record/request-state.ts';
 import type { AskedPerson } from '../../store/contract/asked-owner.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../store/contract/search-text.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -68,17 +70,16 @@ export async function readQueue(
       matches: (seen) => !hasApproved(seen.state, person.id) && fits(seen, asked, nowMs),
     },
   );
-  const placeOf = placeIn(asked.order);
+  const placeOf = placeFor(asked.order, person.asked);
   return [...found].sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
 }
 
 /** The first `countMax` after a place of the same order. */
 export function queuePage(
   found: readonly Seen[],
-  { order }: Pick<AskedQueue, 'order'>,
+  placeOf: (seen: Seen) => PagePlace,
   { after, countMax }: { readonly after: PagePlace | null; readonly countMax: number },
 ): { readonly shown: readonly Seen[]; readonly next: PagePlace | null } {
-  const placeOf = placeIn(order);
   const rest = after === null ? found : found.filter((seen) => comparePlaces(placeOf(seen), after) > 0);
   const shown = rest.slice(0, countMax);
   const last = shown.at(-1);
@@ -108,6 +109,27 @@ function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
     } satisfies Record<QueueOrder, number>;
     return { createdAtMs: keys[order], id: record.id };
   };
+}
+
+/** More than any time in milliseconds. */
+const behindQuestions = 100_000_000_000_000;
+
+/** The same with the questions that wait for the person first, unless they ask for another order. */
+export function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
+  const placeOf = placeIn(order);
+  if (order !== 'deadline') return placeOf;
+  return (seen) => {
+    const { createdAtMs, id } = placeOf(seen);
+    return { createdAtMs: createdAtMs + (openQuestion(seen, asked) === 'yours' ? 0 : behindQuestions), id };
+  };
+}
+
+export function openQuestion(
+  { state, agent }: Pick<Seen, 'state' | 'agent'>,
+  { owner }: AskedPerson,
+): OpenQuestion | null {
+  if (!waitsForAnswer(state)) return null;
+  return owner !== null && isControlOwner(owner, agent.controlOwner) ? 'yours' : 'others';
 }
 
 function comparePlaces(one: PagePlace, other: PagePlace): number {

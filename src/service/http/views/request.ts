@@ -261,9 +261,13 @@ export const summarySchema = {
 /** An entry of the queue of those who approve. */
 export const queuedSchema = {
   ...summarySchema,
-  required: [...summarySchema.required, 'may'],
+  required: [...summarySchema.required, 'may', 'question'],
   properties: {
     ...summarySchema.properties,
+    question: {
+      enum: ['yours', 'others', null],
+      description: 'Whose answer a question waits for: `yours` where you are the control owner.',
+    },
     may: { type: 'object', description: 'What you may do about the request.', ...mayShape },
   },
 } as const satisfies JsonSchema;
@@ -301,7 +305,7 @@ const mayExample = {
   why: null,
 } as const;
 
-export const queuedExample = { ...summaryExample, may: mayExample } as const;
+export const queuedExample = { ...summaryExample, may: mayExample, question: null } as const;
 
 export const detailExample = {
   ...summaryExample,

@@ -80,7 +80,13 @@ export type RequestSummary = RequestView &
   Pick<RequestDetail, 'action_key' | 'title' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
 
 /** An entry of the queue of those who approve. */
-export type QueuedRequest = RequestSummary & { readonly may: May };
+export type QueuedRequest = RequestSummary & {
+  readonly may: May;
+  /** Whose answer a question waits for; null where none waits. */
+  readonly question: OpenQuestion | null;
+};
+
+export type OpenQuestion = 'yours' | 'others';
 
 interface Approval {
   readonly by: string;

@@ -124,6 +124,11 @@ export function requestStateOf({ row, events }: RequestHistory): RequestState {
   return withEvents({ ...freshState(requestRecord(row)), status, decidedAtMs, expiresAtMs }, events);
 }
 
+/** Whether a question has been asked, and no answer was given since. */
+export function waitsForAnswer({ said }: Pick<RequestState, 'said'>): boolean {
+  return said.findLast(({ kind }) => kind !== 'comment')?.kind === 'question';
+}
+
 /** The state after more has become of the request. */
 export function withEvents(state: RequestState, events: readonly RequestChanged[]): RequestState {
   return events.reduce(withEvent, state);

@@ -12,7 +12,14 @@ import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { detailOf, mayFor } from '../../views/decided.ts';
-import { queuePage, queueParameters, readAskedQueue, readQueue } from '../../views/queue.ts';
+import {
+  openQuestion,
+  placeFor,
+  queuePage,
+  queueParameters,
+  readAskedQueue,
+  readQueue,
+} from '../../views/queue.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from '../../views/request.ts';
 import { requestId } from './requests.ts';
 
@@ -46,9 +53,9 @@ const listApprovals = route<ApprovalDeps>({
   operation: {
     id: 'listApprovals',
     summary:
-      'Requests that wait for the caller, for an approval or a step-up; the nearest deadline first unless asked',
+      'Requests that wait for the caller, for an approval or a step-up; questions to the caller and the nearest deadline first unless asked',
     description:
-      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.",
+      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, `may` says what the caller can do, and `question` that one waits for an answer.",
     parameters: [...pageParameters, ...queueParameters],
     replies: {
       200: {
@@ -74,11 +81,12 @@ const listApprovals = route<ApprovalDeps>({
       nowMs: Math.trunc(directory.clock()),
     };
     const found = await readQueue({ store, decisions }, asked, person);
-    const { shown, next } = queuePage(found, asked, page);
+    const { shown, next } = queuePage(found, placeFor(asked.order, person.asked), page);
     return {
       items: shown.map((seen) => ({
         ...requestSummary(seen.state, seen.nowMs),
         may: mayFor(call, seen),
+        question: openQuestion(seen, person.asked),
       })),
       next_cursor: next === null ? null : cursorOf(next),
       count: found.length,
