@@ -33,9 +33,14 @@ async function start() {
   const opened = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
   onTestFinished(() => opened.close());
   const reads: string[] = [];
+  const waiting: Store['requests']['waiting'] = async (page) => {
+    const found = await opened.requests.waiting(page);
+    reads.push(...found.map(() => 'waiting'));
+    return found;
+  };
   const store: Store = {
     ...opened,
-    requests: counted(opened.requests, ['history', 'find', 'events'], reads),
+    requests: counted({ ...opened.requests, waiting }, ['history', 'find', 'events'], reads),
     agents: counted(opened.agents, ['find', 'findByKeyId'], reads),
   };
   const service = await startService({ store, startsWith: policies });
@@ -72,6 +77,20 @@ test('an approval reads the request once and its agent once, also where it decid
   reads.length = 0;
   expect((await give(cleo, id, 'approve')).body).toMatchObject({ status: 'approved' });
   expect(reads.toSorted()).toEqual(['find', 'history']);
+});
+
+test('the queue is counted without being read', async () => {
+  const { service, reads, ben } = await start();
+  for (let asked = 0; asked < 15; asked += 1) await ask(service, 'pay.large');
+  const count = async (): Promise<number> => (await ben.send('/v1/approvals?limit=1')).body.count;
+  reads.length = 0;
+  expect(await count()).toBe(15);
+  expect(reads.filter((read) => read === 'waiting').length).toBeLessThan(10);
+  const [first] = (await ben.send('/v1/approvals?limit=1')).body.items;
+  await give(ben, first.request_id, 'approve');
+  expect(await count()).toBe(14);
+  await ben.send(`/v1/requests/${first.request_id}/take-back`, { method: 'POST' });
+  expect(await count()).toBe(15);
 });
 
 test('the service says who may do what about a request, and why not', async () => {

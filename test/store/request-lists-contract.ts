@@ -249,6 +249,43 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       expect(await idsOf('first call')).toEqual([approved.id, waiting.id]);
     });
 
+    test('a queue is counted, and what somebody approved or was asked about is told beside it', async () => {
+      const { store } = await open();
+      const agent = agentRow();
+      await store.agents.add(agent, keyRow(agent.id));
+      const common = { agent: 0, action: 'pay.create', status: 'pending', policy: 'pay', risk: 0 } as const;
+      const waits = { ...common, outcome: 'ESCALATE', group: 'finance', atMs: 0, endsMs: 10 };
+      const made = [waits, waits, waits, { ...waits, group: 'security' }, { ...waits, endsMs: -10 }];
+      const rows = made.map((one) => ({ ...rowOf(one, [agent.id]), decidedAtMs: null }));
+      for (const row of rows) await store.requests.append(row, { openMax: 9 });
+      const query = { asked: { groups: ['finance'], owner: null }, nowMs: startMs };
+      const counted = async (person: string) => {
+        const { untouched, touched } = await store.requests.countWaiting({ ...query, person });
+        return [untouched, ...touched.map(({ row }) => rows.findIndex(({ id }) => id === row.id)).toSorted()];
+      };
+      expect(await counted('p1')).toEqual([3]);
+      const happen = async (
+        at: number,
+        what: 'approved' | 'commented',
+        detail: Readonly<Record<string, string>>,
+      ) => {
+        const row = rows[at]!;
+        const state = { status: 'pending', decidedAtMs: null, expiresAtMs: row.expiresAtMs } as const;
+        const event = { atMs: startMs, who: 'ann', what, state, detail };
+        const change = { requestId: row.id, from: ['pending'] as const, events: [event], seen: 0 };
+        expect(await store.requests.change(change)).toBe('changed');
+      };
+      await happen(0, 'approved', { person: 'p1' });
+      await happen(1, 'commented', { person: 'p2', kind: 'question' });
+      await happen(2, 'commented', { person: 'p1', kind: 'comment' });
+      expect([await counted('p1'), await counted('p2')]).toEqual([
+        [1, 0, 1],
+        [2, 1],
+      ]);
+      const nobody = { ...query, asked: { groups: [], owner: null }, person: 'p1' };
+      expect(await store.requests.countWaiting(nobody)).toEqual({ untouched: 0, touched: [] });
+    });
+
     test('a request comes with all that became of it, as it then stood', async () => {
       const { store } = await open();
       const row = requestRow({ status: 'pending', decidedAtMs: null });

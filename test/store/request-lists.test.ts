@@ -5,7 +5,13 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { grantedText, outcomeTexts } from '../../src/service/store/sqlite/agent-activity.ts';
-import { heldText, listText, waitingText, walks } from '../../src/service/store/sqlite/request-lists.ts';
+import {
+  heldText,
+  listText,
+  waitingCountText,
+  waitingText,
+  walks,
+} from '../../src/service/store/sqlite/request-lists.ts';
 import { everything, temporaryFolder } from './rows.ts';
 
 async function makeStore(): Promise<string> {
@@ -35,6 +41,7 @@ describe('a walk', () => {
         afterId: '',
         afterSequence: 1,
         taker: '',
+        person: '',
       });
       return rows.map(({ detail }) => detail);
     } finally {
@@ -47,6 +54,7 @@ describe('a walk', () => {
     ['status', listText(walks.status), 'SEARCH requests USING INDEX requests_by_status'],
     ['number', listText(walks.all), 'SEARCH requests USING INTEGER PRIMARY KEY'],
     ['the queue', waitingText, 'SEARCH requests USING INDEX requests_due'],
+    ['the count of the queue', waitingCountText, 'SEARCH requests USING INDEX requests_due'],
     ['what an agent may come back for', heldText, 'SEARCH requests USING INDEX requests_held'],
     ['what it has taken', heldText, 'SEARCH request_events USING INDEX request_events_taken'],
     ['granted', grantedText, 'SEARCH requests USING INDEX requests_by_agent'],

@@ -66,23 +66,25 @@ export async function collect<T>(
     next,
     placeOf,
     matches,
+    atOnce = lookedAtOnce,
   }: {
     readonly next: (after: PagePlace | null, countMax: number) => Promise<readonly T[]>;
     readonly placeOf: (value: T) => PagePlace;
     readonly matches: (value: T) => boolean;
+    readonly atOnce?: number;
   },
 ): Promise<readonly T[]> {
   const found: T[] = [];
   let place = after;
   for (;;) {
-    const stretch = await next(place, lookedAtOnce);
+    const stretch = await next(place, atOnce);
     for (const value of stretch) {
       if (!matches(value)) continue;
       found.push(value);
       if (found.length === countMax) return found;
     }
     const last = stretch.at(-1);
-    if (last === undefined || stretch.length < lookedAtOnce) return found;
+    if (last === undefined || stretch.length < atOnce) return found;
     place = placeOf(last);
     await pause();
   }

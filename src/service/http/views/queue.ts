@@ -13,7 +13,7 @@ import type { AskedPerson } from '../../store/contract/asked-owner.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../store/contract/search-text.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Parameter } from '../contract/operation.ts';
-import { collect, type PagePlace } from '../contract/page.ts';
+import { collect, type PageAsked, type PagePlace } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { filterParameter, readSearchText } from './request-filter.ts';
 
@@ -51,36 +51,96 @@ interface QueueDeps {
   readonly decisions: Pick<Decisions, 'lookAll'>;
 }
 
-/** All that waits for the person and fits, in order. An agent has few open requests, so a queue is short. */
-export async function readQueue(
-  { store, decisions }: QueueDeps,
-  asked: AskedQueue,
-  person: { readonly id: string; readonly asked: AskedPerson; readonly nowMs: number },
-): Promise<readonly Seen[]> {
-  const { nowMs } = person;
-  const found = await collect(
-    { countMax: Number.POSITIVE_INFINITY, after: null },
-    {
-      next: async (place, countMax) => {
-        const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
-        const waiting = await store.requests.waiting({ asked: person.asked, nowMs, after, countMax });
-        return await decisions.lookAll(waiting.map(requestStateOf));
-      },
-      placeOf: placeIn('deadline'),
-      matches: (seen) => !hasApproved(seen.state, person.id) && fits(seen, asked, nowMs),
-    },
-  );
-  const placeOf = placeFor(asked.order, person.asked);
-  return [...found].sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+interface QueuePerson {
+  readonly id: string;
+  readonly asked: AskedPerson;
+  readonly nowMs: number;
 }
 
-/** The first `countMax` after a place of the same order. */
-export function queuePage(
+interface QueuePage {
+  readonly shown: readonly Seen[];
+  /** Of the last that is shown; null where no more follow. */
+  readonly next: PagePlace | null;
+  /** On all pages. */
+  readonly count: number;
+}
+
+/** What waits for the person and fits, a page of it in order. */
+export function readQueue(
+  deps: QueueDeps,
+  asked: AskedQueue,
+  person: QueuePerson,
+  page: PageAsked,
+): Promise<QueuePage> {
+  const { order, ...narrowing } = asked;
+  const isPlain = order === 'deadline' && Object.values(narrowing).every((value) => value === null);
+  return isPlain ? startOfQueue(deps, person, page) : wholeQueue(deps, asked, { person, page });
+}
+
+/** Reads all of it. An agent has few open requests, so a queue is short. */
+async function wholeQueue(
+  deps: QueueDeps,
+  asked: AskedQueue,
+  { person, page }: { readonly person: QueuePerson; readonly page: PageAsked },
+): Promise<QueuePage> {
+  const found = await walkQueue(deps, person, {
+    page: { countMax: Number.POSITIVE_INFINITY, after: null },
+    matches: (seen) => fits(seen, asked, person.nowMs),
+  });
+  return { ...pageIn(found, placeFor(asked.order, person.asked), page), count: found.length };
+}
+
+/** Reads what is shown; of the rest only what the person has approved, or asked about, to count it. */
+async function startOfQueue(deps: QueueDeps, person: QueuePerson, page: PageAsked): Promise<QueuePage> {
+  const { asked, nowMs, id } = person;
+  const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
+  const seen = await deps.decisions.lookAll(touched.map(requestStateOf));
+  const open = seen.filter(({ state }) => !hasApproved(state, id));
+  const isQuestion = (one: Seen): boolean => openQuestion(one, asked) === 'yours';
+  const isPastQuestions = page.after !== null && page.after.createdAtMs >= behindQuestions;
+  const questions = isPastQuestions ? [] : open.filter(isQuestion);
+  const after = isPastQuestions
+    ? { ...page.after, createdAtMs: page.after.createdAtMs - behindQuestions }
+    : null;
+  const others = await walkQueue(deps, person, {
+    page: { countMax: page.countMax + 1, after },
+    matches: (one) => !isQuestion(one),
+  });
+  const found = [...questions, ...others];
+  return { ...pageIn(found, placeFor('deadline', asked), page), count: untouched + open.length };
+}
+
+const walkedMin = 8;
+const walkedMax = 200;
+
+/** By deadline. */
+function walkQueue(
+  { store, decisions }: QueueDeps,
+  person: QueuePerson,
+  { page, matches }: { readonly page: PageAsked; readonly matches: (seen: Seen) => boolean },
+): Promise<readonly Seen[]> {
+  return collect(page, {
+    next: async (place, countMax) => {
+      const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
+      const { asked, nowMs } = person;
+      const waiting = await store.requests.waiting({ asked, nowMs, after, countMax });
+      return await decisions.lookAll(waiting.map(requestStateOf));
+    },
+    placeOf: placeIn('deadline'),
+    matches: (seen) => !hasApproved(seen.state, person.id) && matches(seen),
+    atOnce: Math.min(walkedMax, Math.max(walkedMin, page.countMax)),
+  });
+}
+
+/** In order, the first `countMax` after a place. */
+function pageIn(
   found: readonly Seen[],
   placeOf: (seen: Seen) => PagePlace,
-  { after, countMax }: { readonly after: PagePlace | null; readonly countMax: number },
-): { readonly shown: readonly Seen[]; readonly next: PagePlace | null } {
-  const rest = after === null ? found : found.filter((seen) => comparePlaces(placeOf(seen), after) > 0);
+  { after, countMax }: PageAsked,
+): Omit<QueuePage, 'count'> {
+  const rest = found
+    .filter((seen) => after === null || comparePlaces(placeOf(seen), after) > 0)
+    .sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
   const shown = rest.slice(0, countMax);
   const last = shown.at(-1);
   return { shown, next: rest.length > countMax && last !== undefined ? placeOf(last) : null };
@@ -115,7 +175,7 @@ function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
 const behindQuestions = 100_000_000_000_000;
 
 /** The same with the questions that wait for the person first, unless they ask for another order. */
-export function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
+function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
   const placeOf = placeIn(order);
   if (order !== 'deadline') return placeOf;
   return (seen) => {

@@ -189,6 +189,8 @@ export interface RequestStore {
   count(filter: RequestFilter): Promise<RequestCount>;
   /** Pending requests that ask a person for an approval or a step-up, the nearest deadline first. */
   waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
+  /** Counts the same without reading most of them. */
+  countWaiting(query: WaitingCount): Promise<CountedWaiting>;
   /**
    * Requests of the agent for the action that wait or are approved by people and not over, and the one that was taken by
    * `taker`: the latest first, the latter before all.
@@ -266,6 +268,18 @@ export interface RequestsFound {
   readonly next: RequestPlace | null;
   /** So many numbers of records, or fewer, a search has not come by yet: its index is being filled. 0 where no text is asked. */
   readonly unsearched: number;
+}
+
+export interface WaitingCount extends Pick<WaitingPage, 'asked' | 'nowMs'> {
+  /** The id of a person who may have approved some. */
+  readonly person: string;
+}
+
+export interface CountedWaiting {
+  /** Of those that are not among `touched`. */
+  readonly untouched: number;
+  /** Those that the person has approved once, and those about which a question was asked. */
+  readonly touched: readonly RequestHistory[];
 }
 
 export interface WaitingPage {

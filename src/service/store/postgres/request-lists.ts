@@ -4,12 +4,14 @@
 
 import { askedOwner } from '../contract/asked-owner.ts';
 import type {
+  CountedWaiting,
   HeldQuery,
   RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
   RequestsFound,
+  WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
 import {
@@ -82,6 +84,15 @@ const waitingText = `SELECT id FROM requests
     AND ${asks(`coalesce(${decidedOf}, record_json)`, ['$4', '$6', '$7'])}
   ORDER BY ${endNow}, id LIMIT $5`;
 
+/** How many of them, but for the touched ones, whose ids are told. */
+const waitingCountText = `SELECT (count(*) FILTER (WHERE NOT "isTouched"))::int AS untouched,
+    coalesce(array_agg(id) FILTER (WHERE "isTouched"), '{}') AS touched
+  FROM (SELECT id, EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
+      AND (what = 'approved' AND detail_json::json ->> 'person' = $5
+        OR what = 'commented' AND detail_json::json ->> 'kind' = 'question')) AS "isTouched"
+    FROM requests WHERE ${statusNow} = 'pending' AND ${endNow} > $1
+      AND ${asks(`coalesce(${decidedOf}, record_json)`, ['$2', '$3', '$4'])}) AS waiting`;
+
 const heldText = `SELECT request_id AS id FROM request_events
     WHERE what = 'taken' AND detail_json::json ->> 'taker' = $3
   UNION ALL
@@ -126,6 +137,17 @@ export async function findWaiting(
     rows,
     waiting.map(({ id }) => id),
   );
+}
+
+export async function countWaiting(
+  rows: Rows,
+  { asked: { groups, owner }, nowMs, person }: WaitingCount,
+): Promise<CountedWaiting> {
+  const [counted] = await rows<{ readonly untouched: number; readonly touched: readonly string[] }>(
+    waitingCountText,
+    [nowMs, groups, owner?.email ?? null, owner?.id ?? null, person],
+  );
+  return { untouched: counted?.untouched ?? 0, touched: await findAll(rows, counted?.touched ?? []) };
 }
 
 /** Those that wait or are approved, the latest end first, behind the one that was taken. */

@@ -15,7 +15,7 @@ import {
 import { type Asking, duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { requestWrites } from './event-writes.ts';
-import { findAt, findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
+import { countWaiting, findAt, findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 
 const isPending = `${statusNow} = 'pending'`;
@@ -64,6 +64,7 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
     }),
     count: search.count,
     waiting: (page) => snapshot((read) => findWaiting(read, page)),
+    countWaiting: (query) => snapshot((read) => countWaiting(read, query)),
     heldOf: (query) => snapshot((read) => findHeld(read, query)),
     async openOf(agentId, countMax) {
       const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;

@@ -6,12 +6,14 @@ import type { Database } from 'better-sqlite3';
 import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { RequestEvent } from '../contract/records.ts';
 import type {
+  CountedWaiting,
   HeldQuery,
   RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
   RequestsFound,
+  WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
 import {
@@ -79,6 +81,15 @@ export const waitingText = `SELECT id FROM requests
     AND ${asks(`coalesce((${decidedOf}), record_json)`)}
   ORDER BY ${endNow}, id LIMIT @countMax`;
 
+/** How many of them, but for the touched ones, whose ids are told. */
+export const waitingCountText = `SELECT count(*) FILTER (WHERE NOT isTouched) AS untouched,
+    json_group_array(id) FILTER (WHERE isTouched) AS touched
+  FROM (SELECT id, EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
+      AND (what = 'approved' AND detail_json ->> '$.person' = @person
+        OR what = 'commented' AND detail_json ->> '$.kind' = 'question')) AS isTouched
+    FROM requests WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs
+      AND ${asks(`coalesce((${decidedOf}), record_json)`)})`;
+
 /** The conditions are those of the indexes. */
 export const heldText = `SELECT request_id AS id FROM request_events
     WHERE what = 'taken' AND detail_json ->> '$.taker' = @taker
@@ -105,7 +116,6 @@ export function prepareRequestLists(database: Database) {
     unanswered: list(walks.unanswered),
     all: list(walks.all),
   };
-  const waiting = database.prepare<[object], { id: string }>(waitingText);
   const held = database.prepare<[HeldQuery], { id: string }>(heldText);
   const open = database.prepare<[string, number], { id: string }>(
     `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
@@ -160,6 +170,19 @@ export function prepareRequestLists(database: Database) {
       placed(places.flatMap(({ sequence }) => idOf.get(sequence) ?? [])),
     ),
     numberAfter,
+    ...prepareWaiting(database, findAll),
+    heldOf: database.transaction((query: HeldQuery): readonly RequestHistory[] =>
+      findAll(held.all(query).map(({ id }) => id)),
+    ),
+    openOf: (agentId: string, countMax: number): readonly string[] =>
+      open.all(agentId, countMax).map(({ id }) => id),
+  };
+}
+
+function prepareWaiting(database: Database, findAll: (ids: readonly string[]) => readonly RequestHistory[]) {
+  const waiting = database.prepare<[object], { id: string }>(waitingText);
+  const waitingCount = database.prepare<[object], { untouched: number; touched: string }>(waitingCountText);
+  return {
     waiting: database.transaction(({ asked, after, ...rest }: WaitingPage): readonly RequestHistory[] =>
       findAll(
         waiting
@@ -172,11 +195,11 @@ export function prepareRequestLists(database: Database) {
           .map(({ id }) => id),
       ),
     ),
-    heldOf: database.transaction((query: HeldQuery): readonly RequestHistory[] =>
-      findAll(held.all(query).map(({ id }) => id)),
-    ),
-    openOf: (agentId: string, countMax: number): readonly string[] =>
-      open.all(agentId, countMax).map(({ id }) => id),
+    countWaiting: database.transaction(({ asked, ...rest }: WaitingCount): CountedWaiting => {
+      const counted = waitingCount.get({ ...rest, ...askedParameters(asked) });
+      const ids = JSON.parse(counted?.touched ?? '[]') as readonly string[];
+      return { untouched: counted?.untouched ?? 0, touched: findAll(ids) };
+    }),
   };
 }
 

@@ -191,6 +191,7 @@ function requestStore(read: Read, queue: WriteQueue, search: SearchThread): Requ
     }),
     count: search.count,
     waiting: (page) => read((reads) => reads.waiting(page)),
+    countWaiting: (query) => read((reads) => reads.countWaiting(query)),
     heldOf: (query) => read((reads) => reads.heldOf(query)),
     openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),
     change: (change) => queue.write({ kind: 'change-request', ...change }),

@@ -12,14 +12,7 @@ import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { detailOf, mayFor } from '../../views/decided.ts';
-import {
-  openQuestion,
-  placeFor,
-  queuePage,
-  queueParameters,
-  readAskedQueue,
-  readQueue,
-} from '../../views/queue.ts';
+import { openQuestion, queueParameters, readAskedQueue, readQueue } from '../../views/queue.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from '../../views/request.ts';
 import { requestId } from './requests.ts';
 
@@ -80,8 +73,7 @@ const listApprovals = route<ApprovalDeps>({
       asked: { groups, owner: asOwner ? { id, email } : null },
       nowMs: Math.trunc(directory.clock()),
     };
-    const found = await readQueue({ store, decisions }, asked, person);
-    const { shown, next } = queuePage(found, placeFor(asked.order, person.asked), page);
+    const { shown, next, count } = await readQueue({ store, decisions }, asked, person, page);
     return {
       items: shown.map((seen) => ({
         ...requestSummary(seen.state, seen.nowMs),
@@ -89,7 +81,7 @@ const listApprovals = route<ApprovalDeps>({
         question: openQuestion(seen, person.asked),
       })),
       next_cursor: next === null ? null : cursorOf(next),
-      count: found.length,
+      count,
     };
   },
 });
