@@ -60,10 +60,12 @@ test('several are rejected for one reason by keys alone; each says what came of 
   );
   expect(await accessibilityFaults(page)).toEqual([]);
   // Without a reason nothing is sent.
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
+  const why = dialog.getByLabel('Why you reject');
+  const send = dialog.getByRole('button', { name: 'Reject 3 for good' });
+  await send.press('Enter');
+  await eventually(() => why.evaluate((element) => element === document.activeElement)).toBe(true);
   expect(await statusOf(first)).toBe('pending');
-  await dialog.getByLabel('Why you reject').fill('all the same mistake');
+  await why.fill('all the same mistake');
   expect((await give(cleo, faster, 'reject')).status).toBe(200);
   let isCut = true;
   await page.route(`**/v1/requests/${first}/reject`, (route) => (isCut ? route.abort() : route.continue()));
@@ -74,12 +76,11 @@ test('several are rejected for one reason by keys alone; each says what came of 
       body: JSON.stringify({ type: 'urn:writ:error:not_allowed', title: 'Not allowed', detail: 'no more' }),
     }),
   );
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
+  await send.press('Enter');
   await rows.first().getByText('Writ cannot be reached').waitFor();
   // Nothing else was tried, and the reason is still there.
   await dialog.getByText('0 recorded, 3 still to send').waitFor();
-  expect(await dialog.getByLabel('Why you reject').inputValue()).toBe('all the same mistake');
+  expect(await why.inputValue()).toBe('all the same mistake');
   isCut = false;
   await dialog.getByRole('button', { name: 'Send the other 3 again' }).click();
   await dialog.getByText('1 recorded, 2 not').waitFor();
@@ -141,4 +142,29 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   await olga.page.getByRole('button', { name: 'Approve 1' }).click();
   await olga.page.getByText('1 recorded').waitFor();
   expect([await statusOf(own), await statusOf(steps)]).toEqual(['approved', 'pending']);
+});
+
+test('a view is saved by its name, for its list and its person', async () => {
+  await world();
+  const { page } = await open(service(), { email: 'ben@example.com', size: phone });
+  await page.goto('/approvals?order=risk&text=acme');
+  await page.getByRole('button', { name: 'Save this view' }).click();
+  await page.keyboard.type('Acme, riskiest');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  const view = page.getByRole('link', { name: 'Acme, riskiest' });
+  await view.waitFor();
+  await page.goto('/requests');
+  await page.getByRole('heading', { name: 'Requests' }).waitFor();
+  expect(await view.count()).toBe(0);
+  await page.goto('/approvals');
+  await view.click();
+  expect(new URL(page.url()).search).toBe('?order=risk&text=acme');
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Remove the view Acme, riskiest' }).click();
+  await view.waitFor({ state: 'detached' });
+  await page.goto('/approvals');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  expect(await view.count()).toBe(0);
 });

@@ -6,6 +6,7 @@ import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, setQuery, usePlace } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
@@ -64,6 +65,7 @@ export default function ApprovalsPage() {
   return (
     <PageFrame title="Inbox" lead={leadOf(groups)}>
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
+      <SavedViews />
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading label="What waits is loading" />}
       {data !== null && (

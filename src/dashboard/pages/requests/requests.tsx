@@ -6,6 +6,7 @@ import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, usePlace } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
@@ -46,6 +47,7 @@ export default function RequestsPage() {
   return (
     <PageFrame title="Requests" actions={<Exports filters={filters} />}>
       <FilterBar filters={filters} search={search} />
+      <SavedViews />
       <div class="requests-above">
         <Count filters={filters} isReady={!list.isLoading} />
         <ColumnChoice hidden={hidden} onChange={setHidden} />

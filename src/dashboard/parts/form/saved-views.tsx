@@ -1,0 +1,117 @@
+// Views of a list that a person has named: the query of the address, kept in this browser for this person. INVARIANT: a view
+// holds what is asked of a list and nothing of what was found.
+
+import { useState } from 'preact/hooks';
+import { usePerson } from '../../api/session.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { Button } from '../layout/button.tsx';
+import { PlainText } from '../text/plain-text.tsx';
+import { Field } from './field.tsx';
+import './saved-views.css';
+
+interface SavedView {
+  readonly name: string;
+  /** Without `?`. */
+  readonly query: string;
+}
+
+const viewsMax = 20;
+const nameLengthMax = 60;
+
+/** Of the list at the address; nothing where none is saved and nothing is asked. */
+export function SavedViews() {
+  const { path, query } = usePlace();
+  const [views, keep] = useViews(`writ.views ${usePerson().id} ${path}`);
+  const [name, setName] = useState<string | null>(null);
+  const asked = new URLSearchParams(query);
+  asked.delete('cursor');
+  const text = asked.toString();
+  const isNew = text !== '' && views.every((view) => view.query !== text) && views.length < viewsMax;
+  if (views.length === 0 && !isNew) return null;
+  const save = (): void => {
+    const given = (name ?? '').trim();
+    if (given === '') return;
+    keep([...views.filter((view) => view.name !== given), { name: given, query: text }]);
+    setName(null);
+  };
+  return (
+    <section class="saved-views" aria-label="Saved views">
+      {views.length > 0 && (
+        <ul class="saved-views-list">
+          {views.map((view) => (
+            <li key={view.name}>
+              <a href={`${path}?${view.query}`} aria-current={view.query === text ? 'page' : undefined}>
+                <PlainText text={view.name} isShort />
+              </a>
+              <Button
+                look="quiet"
+                icon="close"
+                label={`Remove the view ${view.name}`}
+                onClick={() => keep(views.filter((one) => one !== view))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {isNew && name === null && (
+        <Button look="quiet" icon="plus" onClick={() => setName('')}>
+          Save this view
+        </Button>
+      )}
+      {isNew && name !== null && (
+        <form
+          class="saved-views-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save();
+          }}
+        >
+          <Field label="Name of the view">
+            <input
+              required
+              autoComplete="off"
+              maxLength={nameLengthMax}
+              value={name}
+              ref={(input: HTMLInputElement | null) => {
+                if (name === '') input?.focus();
+              }}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          </Field>
+          <Button type="submit">Save</Button>
+          <Button look="quiet" onClick={() => setName(null)}>
+            Cancel
+          </Button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function useViews(key: string): readonly [readonly SavedView[], (views: readonly SavedView[]) => void] {
+  const [kept, setKept] = useState(() => ({ key, views: readViews(key) }));
+  const views = kept.key === key ? kept.views : readViews(key);
+  const keep = (next: readonly SavedView[]): void => {
+    setKept({ key, views: next });
+    try {
+      window.localStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // The page has them, for as long as it is open.
+    }
+  };
+  return [views, keep];
+}
+
+function readViews(key: string): readonly SavedView[] {
+  try {
+    const stored: unknown = JSON.parse(window.localStorage.getItem(key) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isView).slice(0, viewsMax) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isView(value: unknown): value is SavedView {
+  const { name, query } = (value ?? {}) as Partial<Record<string, unknown>>;
+  return typeof name === 'string' && name !== '' && typeof query === 'string';
+}
