@@ -21,6 +21,7 @@ import './approval.css';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
+import { type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
 import { compareWithProfile, grantsMin } from './payload-profile.ts';
 import { VotePanel } from './vote-panel.tsx';
@@ -57,6 +58,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.may?.step_up === true;
   const next = useNext(id);
+  const lookAlikes = useLookAlikes(id);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
   const keys = useShortcuts([
@@ -106,9 +108,10 @@ function Whole({ request, problem, reload }: WholeProps) {
       <ProblemNote problem={problem} />
       <Meanwhile request={request} ownAct={ownAct} next={next} />
       <HiddenThings request={request} />
+      <LookAlikesNote lookAlikes={lookAlikes} />
       <div class="approval-columns">
         <div class="approval-main">
-          <WhatWillBeDone request={request} />
+          <WhatWillBeDone request={request} lookAlikes={lookAlikes} />
           <Section title="What happened">
             <RequestTimeline request={request} />
           </Section>
@@ -161,7 +164,12 @@ function useDeadline(at: string | null, look: () => void): void {
   }, [at]);
 }
 
-function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
+interface WhatProps {
+  readonly request: RequestDetail;
+  readonly lookAlikes: LookAlikes;
+}
+
+function WhatWillBeDone({ request, lookAlikes }: WhatProps) {
   const { action_key, payload, resolved, agent, digest } = request;
   const { data: profile, problem } = useResource(
     'getPayloadProfile',
@@ -188,7 +196,12 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
         </strong>{' '}
         with exactly this:
       </p>
-      <JsonView value={payload} label="Payload" beside={beside} />
+      <JsonView
+        value={payload}
+        label="Payload"
+        beside={beside}
+        marks={(path, text) => marksOf(lookAlikes, path, text)}
+      />
       <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">
         {profile === null && problem === null && 'Loading the usual values…'}
