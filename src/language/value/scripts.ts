@@ -69,6 +69,9 @@ export function isMixedScript(text: string): boolean {
   return mixedWords(text).length > 0;
 }
 
+/** A text that is of one script, and one that is not. */
+export const scriptExamples = ['a', 'a\u0430'] as const;
+
 /** Those words. */
 export function mixedWords(text: string): readonly string[] {
   return ascii.test(text) ? [] : (text.match(wordRun) ?? []).filter(isMixedWord);
