@@ -38,6 +38,8 @@ it('a title is in lists, the queue, the detail, the export and the record, and s
   const large = await ask(service, 'payment.create', { payload: sent });
   const small = await ask(service, 'payment.create', { payload: { ...sent, amount: 5, vendor: 'A, "B"' } });
   const about = 'Pay 4,200.00 USD to Staples\\u202e';
+  // An agent and whoever waits with it, as a client of the MCP proxy, is told of it.
+  expect(large.message).toMatch(/ before \S+\. It is about: Pay 4,200\.00 USD to Staples\\u202e\.$/);
   const found = await titles(reader);
   expect([found.get(large.request_id), found.get(small.request_id)]).toEqual([
     about,
