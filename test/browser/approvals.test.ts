@@ -211,7 +211,11 @@ test('what will be done stands there whole, beside what is usual, with what cann
   const { ask, ownKey } = await world();
   for (const amount of [10, 20, 20, 20, 20, 20, 20, 20, 20, 40])
     await ask('pay.create', { amount, vendor: 'Staples', payee: 'Acme' }, ownKey);
-  const { request_id: id } = await ask('pay.create', { ...hostile, payee: fakeAcme }, ownKey);
+  const { request_id: id } = await ask(
+    'pay.create',
+    { ...hostile, payee: fakeAcme, fee: 4200, currency: 'USD' },
+    ownKey,
+  );
   const { page } = await open(service(), { email: 'ben@example.com' });
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
@@ -230,6 +234,7 @@ test('what will be done stands there whole, beside what is usual, with what cann
   const marked = done.locator('mark.plain-odd');
   expect(await marked.allTextContents()).toEqual(['\u0410']);
   expect(await marked.getAttribute('title')).toBe('U+0410 CYRILLIC CAPITAL LETTER A');
+  await done.getByText('4,200.00 USD').waitFor();
   await page.getByText('One value is secret').waitFor();
   expect(await page.content()).not.toContain('hunter2');
   await done.getByText('9,021 more characters are not shown').waitFor();

@@ -45,6 +45,11 @@ it('a title is in lists, the queue, the detail, the export and the record, and s
     about,
     'Pay 5.00 USD to A, "B"',
   ]);
+  // The same amounts are told of the payload, wherever they stand in it.
+  const amounts = `/v1/requests/${large.request_id}/amounts`;
+  const told = { pointer: '/amount', value: 4200, text: '4,200.00 USD' };
+  expect((await approver.send(amounts)).body).toEqual({ items: [told] });
+  expect((await approver.send(`/v1/requests/${small.request_id}/amounts`)).status).toBe(404);
   const queue = (await approver.send('/v1/approvals')).body.items;
   expect(queue.map((one: { title: string }) => one.title)).toEqual([about]);
   expect((await approver.send(`/v1/requests/${large.request_id}`)).body).toMatchObject({ title: about });

@@ -64,10 +64,14 @@ function moneyText(amount: number, currency: string): string {
   return `${moneyFormat(currency).format(amount)} ${currency}`;
 }
 
+/** As `moneyText`; null where the currency is no code. */
+export function moneyShown(amount: number, currency: Json): string | null {
+  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? moneyText(amount, currency) : null;
+}
+
 function shown(value: Json | undefined, currency: Json): string | null {
-  if (typeof value === 'number' && typeof currency === 'string' && /^[A-Z]{3}$/.test(currency))
-    return moneyText(value, currency);
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return moneyShown(value, currency) ?? String(value);
+  if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? shortened(value) : null;
 }
 

@@ -14,6 +14,7 @@ import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
+import { Amount, useAmounts } from '../requests/amounts.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
@@ -175,13 +176,18 @@ function WhatWillBeDone({ request, lookAlikes }: WhatProps) {
     'getPayloadProfile',
     typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
   );
-  const beside = (path: string, value: unknown) => {
+  const amountAt = useAmounts(request.request_id);
+  const beside = (path: string, value: unknown, pointer: string) => {
     const compared = profile === null ? null : compareWithProfile(profile, path, value);
-    if (compared === null) return null;
     return (
-      <span class={compared.isUnusual ? 'approval-unusual' : 'approval-typical'}>
-        <PlainText text={compared.words} />
-      </span>
+      <>
+        <Amount text={amountAt(pointer)} />
+        {compared !== null && (
+          <span class={compared.isUnusual ? 'approval-unusual' : 'approval-typical'}>
+            <PlainText text={compared.words} />
+          </span>
+        )}
+      </>
     );
   };
   return (

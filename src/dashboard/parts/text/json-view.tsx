@@ -15,8 +15,8 @@ interface JsonViewProps {
   readonly value: unknown;
   /** Its name for screen readers: "Payload". */
   readonly label: string;
-  /** What is shown beside a value that has no parts, by its path (`items[].price`). */
-  readonly beside?: (path: string, value: unknown) => ComponentChildren;
+  /** What is shown beside a value that has no parts, by its path (`items[].price`) and its JSON Pointer. */
+  readonly beside?: (path: string, value: unknown, pointer: string) => ComponentChildren;
   /** Which characters of a text are marked, by its path. */
   readonly marks?: (path: string, text: string) => CharacterMarks | null;
 }
@@ -47,7 +47,14 @@ export function JsonView({ value, label, beside = () => null, marks = () => null
         {entriesOf(value) === null || secretDigest(value) !== null ? (
           <Leaf value={value} marks={null} isUnfolded={isUnfolded} />
         ) : (
-          <Entries key={String(isUnfolded)} value={value} path={''} notes={notes} isUnfolded={isUnfolded} />
+          <Entries
+            key={String(isUnfolded)}
+            value={value}
+            path=""
+            pointer=""
+            notes={notes}
+            isUnfolded={isUnfolded}
+          />
         )}
       </section>
       <CopyJson value={value} label={label} />
@@ -78,13 +85,14 @@ function CopyJson({ value, label }: { readonly value: unknown; readonly label: s
 interface EntriesProps {
   readonly value: unknown;
   readonly path: string;
+  readonly pointer: string;
   readonly notes: Notes;
   readonly isUnfolded: boolean;
 }
 
 const partsMoreShown = 1_000;
 
-function Entries({ value, path, notes, isUnfolded }: EntriesProps) {
+function Entries({ value, path, pointer, notes, isUnfolded }: EntriesProps) {
   const entries = entriesOf(value) ?? [];
   const [shownMax, setShownMax] = useState(partsShown);
   const shown = isUnfolded ? entries : entries.slice(0, shownMax);
@@ -100,6 +108,7 @@ function Entries({ value, path, notes, isUnfolded }: EntriesProps) {
           isList={isList}
           value={inner}
           path={pathInto(path, value, name)}
+          pointer={`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`}
           notes={notes}
           isUnfolded={isUnfolded}
         />
@@ -123,6 +132,7 @@ function Entry({
   isList,
   value,
   path,
+  pointer,
   notes,
   isUnfolded,
 }: EntriesProps & { readonly name: string; readonly isList: boolean }) {
@@ -144,9 +154,11 @@ function Entry({
             isUnfolded={isUnfolded}
           />
         )}
-        {inner === null && <span class="json-beside">{notes.beside(path, value)}</span>}
+        {inner === null && <span class="json-beside">{notes.beside(path, value, pointer)}</span>}
       </div>
-      {isOpen && <Entries value={value} path={path} notes={notes} isUnfolded={isUnfolded} />}
+      {isOpen && (
+        <Entries value={value} path={path} pointer={pointer} notes={notes} isUnfolded={isUnfolded} />
+      )}
     </li>
   );
 }

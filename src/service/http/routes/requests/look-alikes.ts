@@ -1,7 +1,10 @@
-// What in a payload may pass for something else, for whoever may see the request. INVARIANT: nothing is decided by it; it
+// What people want to know of a payload: what in it may pass for something else, and its amounts as they write them; for
+// whoever may see the request. INVARIANT: nothing is decided by it; it
 // is computed when somebody looks.
 
 import type { JsonObject } from '../../../../language/model/json.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { amountsIn, amountsMax } from '../../../requests/amounts.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { charactersMax, type LookAlike, lookAlikes, lookAlikesMax } from '../../../requests/look-alikes.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -14,6 +17,7 @@ import { requestId } from './requests.ts';
 interface LookAlikeDeps {
   readonly store: Store;
   readonly decisions: Decisions;
+  readonly policies: Pick<PolicyHost, 'current'>;
 }
 
 const shownText = { type: 'string' } as const;
@@ -84,7 +88,44 @@ const listLookAlikes = route<LookAlikeDeps>({
   },
 });
 
-export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listLookAlikes];
+const listAmounts = route<LookAlikeDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id/amounts',
+  access: 'requests.view',
+  operation: {
+    id: 'listAmounts',
+    summary: 'The amounts of money of a request, as people write them',
+    description: `Fields that the active policies declare as \`money\`, with the currency beside them. At most ${amountsMax}.`,
+    parameters: [requestId],
+    replies: {
+      200: {
+        description: 'The amounts',
+        schema: objectSchema({
+          items: {
+            type: 'array',
+            maxItems: amountsMax,
+            items: objectSchema({
+              pointer: { ...shownText, description: 'JSON Pointer into the payload.' },
+              value: { type: 'number', description: 'As it was sent.' },
+              text: shownText,
+            }),
+          },
+        }),
+        example: { items: [{ pointer: '/amount', value: 4200, text: '4,200.00 USD' }] },
+      },
+    },
+    problems: ['request_not_found'],
+  },
+  handle: async ({ decisions, policies }, call) => {
+    const seen = await lookFor(decisions, call, call.params.id ?? '');
+    if (seen === null) throw requestNotFound();
+    const { payload, actionKey } = seen.state.record;
+    const shape = policies.current().shapeOf(actionKey);
+    return { items: shape === null ? [] : amountsIn(payload, shape) };
+  },
+});
+
+export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listLookAlikes, listAmounts];
 
 async function shownLookAlike({ path, value, scripts, looksLike, characters }: LookAlike) {
   // Loaded with the first look-alike: it has the names of all characters.
