@@ -20,6 +20,7 @@ function world(): Promise<Payments> {
 
 const votePanel = (page: Page) => page.getByRole('region', { name: 'Your decision' });
 const large = { amount: 150, vendor: 'Acme' };
+const fakeAcme = '\u0410cme';
 
 async function statusOf(id: string): Promise<string | undefined> {
   return (await service().store.requests.find(id))?.status;
@@ -270,8 +271,12 @@ test('of several groups one is chosen', async () => {
 test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {
   const { ask, ownKey } = await world();
   for (const amount of [10, 20, 20, 20, 20, 20, 20, 20, 20, 40])
-    await ask('pay.create', { amount, vendor: 'Staples' }, ownKey);
-  const { request_id: id } = await ask('pay.create', hostile, ownKey);
+    await ask('pay.create', { amount, vendor: 'Staples', payee: 'Acme' }, ownKey);
+  const { request_id: id } = await ask(
+    'pay.create',
+    { ...hostile, payee: fakeAcme, fee: 4200, currency: 'USD' },
+    ownKey,
+  );
   const { page } = await open(service(), { email: 'ben@example.com' });
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
@@ -283,6 +288,14 @@ test('what will be done stands there whole, beside what is usual, with what cann
     'payload."oddU+2066 key"',
     'the reason',
   ]);
+  const deceiving = page.getByText('Contains letters that may deceive').locator('..');
+  expect(await deceiving.locator('li').allTextContents()).toEqual([
+    `payee mixes Latin and Cyrillic: ${fakeAcme} (U+0410 CYRILLIC CAPITAL LETTER A). It looks like Acme, which the agent was granted 10 times before.`,
+  ]);
+  const marked = done.locator('mark.plain-odd');
+  expect(await marked.allTextContents()).toEqual(['\u0410']);
+  expect(await marked.getAttribute('title')).toBe('U+0410 CYRILLIC CAPITAL LETTER A');
+  await done.getByText('4,200.00 USD').waitFor();
   await page.getByText('One value is secret').waitFor();
   expect(await page.content()).not.toContain('hunter2');
   await done.getByText('9,021 more characters are not shown').waitFor();

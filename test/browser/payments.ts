@@ -13,7 +13,7 @@ import { ask, usePolicies, type View } from '../http/written-policies.ts';
 export const policies = `
 approvers finance "Finance"
 approvers legal "Legal"
-action pay.create { amount: number, vendor: string, note?: string, token?: secret string, ... }
+action pay.create { amount: number, vendor: string, fee?: money(currency), currency?: string, note?: string, token?: secret string, ... }
 action pay.brief, pay.both, pay.owner, pay.large_own { ... }
 meter spent = sum(payload.amount) of pay.create per session over 24h
 policy pay on pay.create {

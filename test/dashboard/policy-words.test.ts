@@ -33,7 +33,7 @@ describe('words', () => {
       readonly patterns: readonly { readonly name: string; readonly match?: string }[];
     };
     const groupOf = (name: string): readonly string[] =>
-      /\(\?:([a-z|]+)\)/
+      /\(\?:([a-z_|]+)\)/
         .exec(grammar.patterns.find((one) => one.name === name)?.match ?? '')?.[1]
         ?.split('|') ?? [];
     expect(words.declaration).toEqual(groupOf('storage.type.policy'));

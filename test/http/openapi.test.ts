@@ -135,6 +135,8 @@ const managed = [
   'get /v1/requests/count',
   'get /v1/requests/export',
   'get /v1/agents/{id}/payload-profile',
+  'get /v1/requests/{id}/look-alikes',
+  'get /v1/requests/{id}/amounts',
   'get /v1/agents/{id}/activity',
   'get /v1/requests',
   'post /v1/requests/{id}/outcome',

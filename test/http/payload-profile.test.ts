@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
-import { fieldsMax, profileFields, textLengthMax } from '../../src/service/http/views/payload-profile.ts';
+import { fieldsMax, profileFields } from '../../src/service/http/views/payload-profile.ts';
+import { textLengthMax } from '../../src/service/requests/look-alikes.ts';
 
 test('numbers by their reach, other values by how often they come', () => {
   const payloads = [

@@ -38,11 +38,18 @@ it('a title is in lists, the queue, the detail, the export and the record, and s
   const large = await ask(service, 'payment.create', { payload: sent });
   const small = await ask(service, 'payment.create', { payload: { ...sent, amount: 5, vendor: 'A, "B"' } });
   const about = 'Pay 4,200.00 USD to Staples\\u202e';
+  // An agent and whoever waits with it, as a client of the MCP proxy, is told of it.
+  expect(large.message).toMatch(/ before \S+\. It is about: Pay 4,200\.00 USD to Staples\\u202e\.$/);
   const found = await titles(reader);
   expect([found.get(large.request_id), found.get(small.request_id)]).toEqual([
     about,
     'Pay 5.00 USD to A, "B"',
   ]);
+  // The same amounts are told of the payload, wherever they stand in it.
+  const amounts = `/v1/requests/${large.request_id}/amounts`;
+  const told = { pointer: '/amount', value: 4200, text: '4,200.00 USD' };
+  expect((await approver.send(amounts)).body).toEqual({ items: [told] });
+  expect((await approver.send(`/v1/requests/${small.request_id}/amounts`)).status).toBe(404);
   const queue = (await approver.send('/v1/approvals')).body.items;
   expect(queue.map((one: { title: string }) => one.title)).toEqual([about]);
   expect((await approver.send(`/v1/requests/${large.request_id}`)).body).toMatchObject({ title: about });

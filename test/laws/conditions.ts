@@ -350,6 +350,11 @@ const mentions: Atom = (scope, depth) => {
   return left === undefined ? null : `${left} mentions any of ${scope.random.pick(lists)}`;
 };
 
+const singleScript: Atom = (scope, depth) => {
+  const left = freeText(scope, depth)?.text;
+  return left === undefined ? null : `${left} is single_script`;
+};
+
 const presence: Atom = (scope) => {
   const found = scope.readables.filter((one) => one.has !== null);
   return found.length === 0 ? null : scope.random.pick(found).has;
@@ -385,6 +390,7 @@ const atoms: readonly Atom[] = [
   textTest,
   inside,
   mentions,
+  singleScript,
   presence,
   nullTest,
   (scope, depth) => quantified(scope, depth),

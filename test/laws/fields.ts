@@ -85,6 +85,7 @@ const words = [
   'see https://a.example.com/x now',
   'secret!',
   'ＡＬＰＨＡ',
+  '\u0430lpha',
   '{risk}',
 ];
 

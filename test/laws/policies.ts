@@ -264,6 +264,7 @@ const letSorts: readonly (ScalarSort | ListSort)[] = [
   'ip',
   'texts',
   'texts',
+  'texts',
   'numbers',
   'dates',
 ];

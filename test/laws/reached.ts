@@ -150,6 +150,7 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
     case 'in-cidr':
     case 'like':
     case 'matches':
+    case 'single-script':
       return kind;
     case 'fact':
       return `fact ${expression.fact}`;

@@ -65,6 +65,22 @@ guarantee g on pay.make { ${claim} }`;
   });
 });
 
+describe('scripts of texts', () => {
+  it.each([
+    ['never allow when not (payload.vendor is single_script)', 'proved'],
+    ['never allow when payload.vendor is single_script', 'refuted'],
+    ['never allow when payload.vendor == "St\\u0430ples"', 'proved'],
+    ['never allow when payload.vendor == "Staples"', 'refuted'],
+    ['never allow when not (payload.note is single_script)', 'refuted'],
+  ])('%s is %s', (claim, expected) => {
+    const text = `
+action pay.make { vendor: string, note: string }
+policy p on pay.make { allow plain when payload.vendor is single_script }
+guarantee g on pay.make { ${claim} }`;
+    expect(ofText(text).kind).toBe(expected);
+  });
+});
+
 describe('what is not followed through', () => {
   it.each([
     'payload.total * payload.part > 10',

@@ -23,13 +23,23 @@ export async function startFakeStandby(server: PostgresServer, name: string): Pr
   ];
   const words = Buffer.from(`${parameters.join('\0')}\0\0`);
   socket.write(Buffer.concat([int32(words.length + 8), int32(protocolVersion), words]));
-  onMessage(socket, (kind, body) => {
+  let isStreaming = false;
+  onMessage(socket, (kind) => {
     if (kind === 'Z') send(socket, 'Q', Buffer.from(`START_REPLICATION PHYSICAL ${start?.place}\0`));
-    if (kind === 'W' || (kind === 'd' && body[0] === 'k'.charCodeAt(0))) send(socket, 'd', everything());
+    if (kind === 'W') isStreaming = true;
+    if (kind === 'W' || kind === 'd') send(socket, 'd', everything());
   });
+  // What the server reads before it counts the standby as a synchronous one releases nobody who waits.
+  const status = setInterval(() => {
+    if (isStreaming) send(socket, 'd', everything());
+  }, 100);
+  const stop = (): void => {
+    clearInterval(status);
+    socket.destroy();
+  };
   const asked = `SELECT 1 FROM pg_stat_replication WHERE application_name = '${name}' AND sync_state = 'sync'`;
   while ((await server.query(asked)).length === 0);
-  return { stop: () => socket.destroy() };
+  return { stop };
 }
 
 /** Written, flushed and applied further than any place. */
@@ -48,13 +58,13 @@ function send(socket: Socket, kind: string, body: Buffer): void {
   socket.write(Buffer.concat([Buffer.from(kind), int32(body.length + 4), body]));
 }
 
-function onMessage(socket: Socket, take: (kind: string, body: Buffer) => void): void {
+function onMessage(socket: Socket, take: (kind: string) => void): void {
   let read = Buffer.alloc(0);
   socket.on('data', (bytes) => {
     read = Buffer.concat([read, bytes]);
     while (read.length >= 5 && read.length > read.readInt32BE(1)) {
       const end = read.readInt32BE(1) + 1;
-      take(String.fromCharCode(read[0] ?? 0), read.subarray(5, end));
+      take(String.fromCharCode(read[0] ?? 0));
       read = read.subarray(end);
     }
   });

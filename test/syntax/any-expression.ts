@@ -122,6 +122,9 @@ export const anyExpression: fc.Arbitrary<ExpressionNode> = fc.letrec<{
     fc
       .record({ subject: anyPath, field: fc.array(anyStep, { minLength: 1, maxLength: 2 }) })
       .map((parts): ExpressionNode => ({ kind: 'has', ...parts, span })),
+    tie('node').map(
+      (subject): ExpressionNode => ({ kind: 'single-script', subject: subject as ExpressionNode, span }),
+    ),
     fc
       .record({ subject: tie('node'), fallback: tie('node') })
       .map((parts): ExpressionNode => ({ kind: 'else', ...parts, span })),

@@ -31,6 +31,8 @@ test.each([
   ['today in "UTC" in holidays', '(today in "UTC" in holidays)'],
   ['today in holidays', '(today in holidays)'],
   ['t mentions any of ws or t starts with "a"', '((t mentions any of ws) or (t starts with "a"))'],
+  ['not a.b is single_script and c', '((not (a.b is single_script)) and c)'],
+  ['(a else "x") is single_script', '((a else "x") is single_script)'],
   ['some x in xs, links(t) (x == 1) and b', '((some x in xs, links(t): (x == 1)) and b)'],
   ['some x in xs (some y in x (y > 1))', '(some x in xs: (some y in x: (y > 1)))'],
   ['count x in xs (x) + sum(1)', '((count x in xs: x) + sum(1))'],

@@ -15,6 +15,8 @@ export function shapeOf(expression: ExpressionNode): string {
       return `(${shapeOf(expression.subject)} else ${shapeOf(expression.fallback)})`;
     case 'has':
       return `(${printExpression(expression)})`;
+    case 'single-script':
+      return `(${shapeOf(expression.subject)} is single_script)`;
     case 'quantifier': {
       const sources = expression.sources.map(shapeOf).join(', ');
       return `(${expression.quantifier} ${expression.variable.text} in ${sources}: ${shapeOf(expression.body)})`;

@@ -8,7 +8,6 @@ import {
   escapeControls,
   fold,
   hasBidiControls,
-  isMixedScript,
   isScalarText,
   length,
   lower,
@@ -159,24 +158,6 @@ test('bidirectional controls are found', () => {
     true,
     false,
   ]);
-});
-
-test.each([
-  ['paypal', false],
-  ['pаypal', true],
-  ['Москва', false],
-  ['Moscow Москва', false],
-  ['ΑBC', true],
-  ['Ωmega', true],
-  ['Tシャツ', false],
-  ['東京タワー', false],
-  ['한국어漢字', false],
-  ['ж東', true],
-  ['naïve_1', false],
-  ['user_имя', true],
-  ['µm', false],
-])('%s has words of several scripts: %s', (text, expected) => {
-  expect(isMixedScript(text)).toBe(expected);
 });
 
 test('runs of marks are cut wherever they stand', () => {

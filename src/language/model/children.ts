@@ -23,6 +23,7 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     case 'like':
     case 'matches':
     case 'mentions':
+    case 'single-script':
       return [expression.subject];
     case 'else':
       return [expression.subject, expression.fallback];

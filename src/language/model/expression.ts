@@ -42,6 +42,8 @@ export type Expression =
   | (Node & { readonly kind: 'in-cidr'; readonly subject: Expression; readonly cidr: Cidr })
   | (Node & { readonly kind: 'like' | 'matches'; readonly subject: Expression; readonly pattern: string })
   | TextTest
+  /** Whether one script has all letters of a text (`isSingleScript`). */
+  | (Node & { readonly kind: 'single-script'; readonly subject: Expression })
   /** Whole words of a text, case-folded, against a declared list of text or a list-typed expression of constants. */
   | (Node & { readonly kind: 'mentions'; readonly subject: Expression; readonly words: WordSource })
   | Arithmetic

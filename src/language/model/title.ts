@@ -2,7 +2,7 @@
 // or else the first short fields. INVARIANT: what an agent has sent is shown as data: on one line, without characters that
 // are not seen or turn the text around, and never so long that the rest of the line is lost.
 
-import { cut, escapeControls } from '../value/text.ts';
+import { cut, escapeControls, length } from '../value/text.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** Texts and the fields between them, in order. */
@@ -17,20 +17,35 @@ export interface TitleField {
 /** Characters of a declared title without its fields. */
 export const titleLengthMax = 200;
 const fieldLengthMax = 60;
+/** Characters of a title with its fields. */
+export const filledTitleLengthMax = 300;
 /** Of requests whose action has no title. */
 const shortFieldsMax = 3;
 const shortFieldLengthMax = 40;
 
-/** A field that the payload does not have is shown by its name: `(no vendor)`. */
+/**
+ * A field that the payload does not have is shown by its name: `(no vendor)`. What would be too long ends with `…`, which
+ * stands for whole fields: a part of an amount or a name would be another one.
+ */
 export function titleText(title: Title, payload: JsonObject): string {
-  return title
-    .map((part) => {
-      if (typeof part === 'string') return part;
-      const value = valueAt(payload, part.steps);
-      const currency = part.currency === null ? null : valueAt(payload, part.currency);
-      return shown(value, currency ?? null) ?? `(no ${part.steps.at(-1)})`;
-    })
-    .join('');
+  const parts = title.map((part) => (typeof part === 'string' ? part : fieldText(part, payload)));
+  const whole = parts.join('');
+  if (whole.length <= filledTitleLengthMax || length(whole) <= filledTitleLengthMax) return whole;
+  let text = '';
+  let left = filledTitleLengthMax - 1;
+  for (const [index, part] of parts.entries()) {
+    const needed = length(part);
+    if (needed > left) return `${text}${typeof title[index] === 'string' ? cut(part, left) : ''}…`;
+    text += part;
+    left -= needed;
+  }
+  return text;
+}
+
+function fieldText({ steps, currency }: TitleField, payload: JsonObject): string {
+  const value = valueAt(payload, steps);
+  const code = currency === null ? null : valueAt(payload, currency);
+  return shown(value, code ?? null) ?? `(no ${cut(steps.at(-1) ?? '', fieldLengthMax)})`;
 }
 
 /** The first fields that are short, with their names; empty where there are none. */
@@ -49,11 +64,21 @@ function moneyText(amount: number, currency: string): string {
   return `${moneyFormat(currency).format(amount)} ${currency}`;
 }
 
+/** As `moneyText`; null where the currency is no code. */
+export function moneyShown(amount: number, currency: Json): string | null {
+  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? moneyText(amount, currency) : null;
+}
+
 function shown(value: Json | undefined, currency: Json): string | null {
-  if (typeof value === 'number' && typeof currency === 'string' && /^[A-Z]{3}$/.test(currency))
-    return moneyText(value, currency);
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value.trim() !== '' ? cut(escapeControls(value), fieldLengthMax) : null;
+  if (typeof value === 'number') return moneyShown(value, currency) ?? String(value);
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? shortened(value) : null;
+}
+
+/** What is cut ends with `…`. */
+function shortened(value: string): string {
+  const text = escapeControls(cut(value, fieldLengthMax + 1));
+  return length(text) <= fieldLengthMax ? text : `${cut(text, fieldLengthMax - 1)}…`;
 }
 
 function valueAt(payload: JsonObject, steps: readonly string[]): Json | undefined {

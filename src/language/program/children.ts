@@ -37,6 +37,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'in-list':
     case 'in-hours':
     case 'in-cidr':
+    case 'single-script':
     case 'like':
     case 'matches':
     case 'mentions-list':

@@ -70,6 +70,8 @@ export function printCondition(condition: Condition): string {
     case 'like':
     case 'matches':
       return `(${printTerm(condition.subject)} ${condition.kind} ${JSON.stringify(condition.pattern)})`;
+    case 'single-script':
+      return `(${printTerm(condition.subject)} is single_script)`;
     case 'text-test':
       return `(${printTerm(condition.left)} ${condition.operator} ${printTerm(condition.right)})`;
     case 'mentions-list':

@@ -200,6 +200,7 @@ export type Condition =
   | (Node & { readonly kind: 'in-hours'; readonly subject: Term; readonly hours: string })
   | (Node & { readonly kind: 'in-cidr'; readonly subject: Term; readonly cidr: Cidr })
   | (Node & { readonly kind: 'like' | 'matches'; readonly subject: Term; readonly pattern: string })
+  | (Node & { readonly kind: 'single-script'; readonly subject: Term })
   | TextComparison
   | (Node & { readonly kind: 'mentions-list'; readonly subject: Term; readonly list: string })
   | (Node & { readonly kind: 'mentions-words'; readonly subject: Term; readonly words: readonly string[] })

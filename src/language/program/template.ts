@@ -132,6 +132,9 @@ function writeParts(condition: Condition, into: Gathering): void {
       writeTerm(condition.subject, into);
       writeConstant(condition, '', into);
       break;
+    case 'single-script':
+      writeTerm(condition.subject, into);
+      break;
     case 'text-test':
       into.key += condition.operator;
       writeTerm(condition.left, into);

@@ -13,6 +13,7 @@ import { type Ip, isInCidr, parseIp } from '../value/ip.ts';
 import { mentions } from '../value/mentions.ts';
 import { isInside } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
+import { isSingleScript } from '../value/scripts.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
 import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
@@ -113,6 +114,8 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
         typeof matches === 'function' ? matches(text as string) : unknown,
       );
     }
+    case 'single-script':
+      return withKnown([value(expression.subject)], ([text]) => isSingleScript(text as string));
     case 'text-test':
       return withKnown([value(expression.left), value(expression.right)], ([left, right]) =>
         textTests[expression.operator](left as string, right as string),

@@ -116,45 +116,6 @@ export function hasBidiControls(text: string): boolean {
   return bidiControl.test(text);
 }
 
-const wordRun = /[\p{L}\p{M}\p{N}_]+/gu;
-
-/**
- * Scripts with letters that pass for others', and those in everyday use. Han, kana, bopomofo and Hangul are written
- * together, also with Latin, and count as no script of their own.
- */
-const alphabets = [
-  /\p{Script=Latin}/u,
-  /\p{Script=Greek}/u,
-  /\p{Script=Cyrillic}/u,
-  /\p{Script=Armenian}/u,
-  /\p{Script=Hebrew}/u,
-  /\p{Script=Arabic}/u,
-  /\p{Script=Devanagari}/u,
-  /\p{Script=Bengali}/u,
-  /\p{Script=Tamil}/u,
-  /\p{Script=Thai}/u,
-  /\p{Script=Lao}/u,
-  /\p{Script=Georgian}/u,
-  /\p{Script=Ethiopic}/u,
-  /\p{Script=Cherokee}/u,
-  /\p{Script=Coptic}/u,
-  /\p{Script=Lisu}/u,
-  /\p{Script=Deseret}/u,
-  /\p{Script=Osage}/u,
-] as const;
-const eastAsian =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}]/u;
-
-/** Whether one word of the text (a run of letters, marks, digits and `_`) has letters of more than one script. */
-export function isMixedScript(text: string): boolean {
-  return !plainAscii.test(text) && (text.match(wordRun) ?? []).some(isMixedWord);
-}
-
-function isMixedWord(word: string): boolean {
-  const scripts = alphabets.filter((script) => script.test(word));
-  return scripts.length > 1 || (scripts.length === 1 && scripts[0] !== alphabets[0] && eastAsian.test(word));
-}
-
 function collapse(text: string): string {
   const spaced = text.replace(whiteSpace, ' ');
   return spaced.slice(spaced.startsWith(' ') ? 1 : 0, spaced.endsWith(' ') ? -1 : undefined);

@@ -10,6 +10,7 @@ import { evaluate } from '../../language/spec/evaluate.ts';
 import { globLiteralParts } from '../../language/value/glob.ts';
 import type { Hours } from '../../language/value/hours.ts';
 import type { Cidr } from '../../language/value/ip.ts';
+import { scriptExamples } from '../../language/value/scripts.ts';
 import type { Domain } from './leaf.ts';
 import { quotedForProgram } from './programs.ts';
 
@@ -199,13 +200,14 @@ function ofText(expression: Expression, set: PolicySet): Understood | null {
 function looseOf(expression: Expression, set: PolicySet): Loose {
   const isFolded = expression.kind === 'in-list' && isPlaceholderRead(expression.subject);
   const isOverPlainText =
-    (expression.kind === 'mentions' && isPlaceholderRead(expression.subject)) ||
+    ((expression.kind === 'mentions' || expression.kind === 'single-script') &&
+      isPlaceholderRead(expression.subject)) ||
     (expression.kind === 'text-test' &&
       isPlaceholderRead(expression.left) &&
       typeof constantOf(expression.right, set) === 'string');
   return {
     kind: 'loose',
-    values: valuesOf(expression, set)?.values ?? [],
+    values: expression.kind === 'single-script' ? scriptExamples : (valuesOf(expression, set)?.values ?? []),
     isFolded,
     isTwoValued: isFolded || isOverPlainText,
     hints: hintsOf(expression, set),

@@ -7,6 +7,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Slot, TextKind, Type } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { formatIp, type Ip } from '../../language/value/ip.ts';
+import { scriptExamples } from '../../language/value/scripts.ts';
 import type { Atom } from './atoms.ts';
 import { sampleJson, textSamples } from './edit.ts';
 
@@ -94,6 +95,8 @@ function textsOf(set: PolicySet, part: Expression): readonly string[] {
       return [part.pattern.replaceAll('*', ''), part.pattern.replaceAll('*', 'x')];
     case 'in-list':
       return entriesOf(set, part.list);
+    case 'single-script':
+      return scriptExamples;
     case 'mentions':
       return part.words.kind === 'words' ? part.words.words : entriesOf(set, part.words.list);
     default:

@@ -62,6 +62,8 @@ export function expressionText(set: PolicySet, expression: Expression): string {
       const source = words.kind === 'list' ? words.list : `[${words.words.map(quoted).join(', ')}]`;
       return `${inner(expression.subject)} mentions any of ${source}`;
     }
+    case 'single-script':
+      return `${inner(expression.subject)} is single_script`;
     case 'negate':
       return `-${inner(expression.operand)}`;
     case 'quantify':
@@ -149,6 +151,7 @@ const operations: ReadonlySet<Expression['kind']> = new Set([
   'like',
   'matches',
   'mentions',
+  'single-script',
 ]);
 
 function isOperation({ kind }: Expression): boolean {

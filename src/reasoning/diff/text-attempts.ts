@@ -6,6 +6,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { scriptExamples } from '../../language/value/scripts.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';
 import { matching, plainTexts } from '../prove/sample.ts';
@@ -87,6 +88,7 @@ function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string
     if (part.kind === 'in-list') yield* entriesOf(part.list);
     if (part.kind === 'mentions')
       yield* part.words.kind === 'list' ? entriesOf(part.words.list) : part.words.words.slice(0, entriesMax);
+    if (part.kind === 'single-script') yield* scriptExamples;
     if (part.kind === 'like') yield part.pattern.replaceAll('*', 'x');
     if (part.kind === 'matches') yield* matching([part.pattern]).slice(0, 1);
   }

@@ -64,6 +64,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
     case 'matches':
     case 'text-test':
     case 'mentions':
+    case 'single-script':
     case 'quantify':
       return atom(ctx, condition, elements);
     // Of these none is a condition.

@@ -40,6 +40,7 @@ export function mapOperands(expression: Expression, change: (operand: Expression
     case 'matches':
       return { ...expression, subject: change(expression.subject) };
     case 'mentions':
+    case 'single-script':
       return { ...expression, subject: change(expression.subject) };
     case 'in-elements':
       return { ...expression, subject: change(expression.subject), elements: change(expression.elements) };

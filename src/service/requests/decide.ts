@@ -55,7 +55,7 @@ export function decide(
   const expiresAtMs = nowMs + (isRequestable ? requestableMs : validSeconds(decision) * 1000);
   const decidedAtMs = status === 'pending' ? null : nowMs;
   if (status !== 'rejected') metering.enter(input.requestId, uses, decidedAtMs);
-  const record: RequestRecord = {
+  const record: RequestRecord & { title?: string } = {
     id: input.requestId,
     agentId: input.agent.id,
     actionKey: input.actionKey,
@@ -83,18 +83,15 @@ export function decide(
   };
   const title = inForce.titleOf(input.actionKey);
   const isTitled = title !== null && decision.by !== 'invalid_payload';
-  const more = rareParts(deps, input, {
-    resolved,
-    status,
-    title: isTitled ? titleText(title, input.payload) : undefined,
-  });
+  if (isTitled) record.title = titleText(title, input.payload);
+  const more = rareParts(deps, input, { resolved, status });
   return {
     record: more === null ? record : { ...record, ...more },
     uses: status === 'rejected' ? [] : uses,
   };
 }
 
-type RareParts = Pick<RequestRecord, 'resolved' | 'title' | 'receipt' | 'point' | 'evaluation'>;
+type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point' | 'evaluation'>;
 
 /** Null for most requests: a record that is made in one piece costs less than a copy. */
 function rareParts(
@@ -103,20 +100,17 @@ function rareParts(
   {
     resolved,
     status,
-    title,
   }: {
     readonly resolved: RareParts['resolved'] | undefined;
     readonly status: RequestStatus;
-    readonly title: string | undefined;
   },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
   const { point, evaluation } = input;
-  const isPlain = resolved === undefined && title === undefined && point === undefined;
+  const isPlain = resolved === undefined && point === undefined;
   if (isPlain && !isProved && evaluation === undefined) return null;
   return {
     ...(resolved && { resolved }),
-    ...(title !== undefined && { title }),
     ...(isProved && receiptBases.wantedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
     ...(evaluation && { evaluation }),

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/language/model/json.ts';
-import { shortFields, type Title, titleText } from '../../../src/language/model/title.ts';
+import {
+  filledTitleLengthMax,
+  shortFields,
+  type Title,
+  titleText,
+} from '../../../src/language/model/title.ts';
 import { compile } from '../../../src/pipeline.ts';
 
 const text = `
@@ -52,7 +57,7 @@ describe('a title', () => {
     [
       'a long text',
       { ...payload, note: 'x'.repeat(500) },
-      `Pay 4,200.00 USD to Staples, ${'x'.repeat(60)} {really}`,
+      `Pay 4,200.00 USD to Staples, ${'x'.repeat(59)}… {really}`,
     ],
     ['a currency that is none', { ...payload, currency: 'usd' }, 'Pay 4200 to Staples, paper {really}'],
     [
@@ -64,6 +69,23 @@ describe('a title', () => {
     expect(titleText(title, sent)).toBe(expected);
   });
 
+  it('is cut before the field that is too much, and never within one', () => {
+    const many = (fields: string, more = '') =>
+      titleIn(text.replace(/"Pay.*?"/, `"${fields}"`).replace('note?:', `${more}note?:`));
+    const notes = many(Array.from({ length: 9 }, () => '{note}').join(' '));
+    const full = 'y'.repeat(60);
+    expect(titleText(notes, { ...payload, note: full })).toBe(`${`${full} `.repeat(4)}…`);
+    expect(titleText(notes, { ...payload, note: '🎫'.repeat(60) })).toBe(
+      `${`${'🎫'.repeat(60)} `.repeat(4)}…`,
+    );
+    const amount = many(`${'{note}'.repeat(4)}{note}{amount}`);
+    const nearly = 'z'.repeat(58);
+    expect(titleText(amount, { ...payload, note: nearly })).toBe(`${nearly.repeat(5)}…`);
+    expect(titleText(amount, { ...payload, note: 'z'.repeat(57) })).toBe(`${'z'.repeat(285)}4,200.00 USD`);
+    const plain = many(`{note}{note}{note}{note}${'w'.repeat(100)}`);
+    expect(titleText(plain, { ...payload, note: full })).toBe(`${full.repeat(4)}${'w'.repeat(59)}…`);
+  });
+
   it('stays on one line and short, whatever is sent', () => {
     fc.assert(
       fc.property(
@@ -71,8 +93,7 @@ describe('a title', () => {
         (sent) => {
           for (const shown of [titleText(title, sent as JsonObject), shortFields(sent as JsonObject)]) {
             expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
-            // Each of 60 characters becomes six at most.
-            expect(shown.length).toBeLessThan(1_200);
+            expect([...shown].length).toBeLessThanOrEqual(filledTitleLengthMax);
           }
         },
       ),

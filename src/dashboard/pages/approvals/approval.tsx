@@ -14,6 +14,7 @@ import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
+import { Amount, useAmounts } from '../requests/amounts.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
@@ -21,6 +22,7 @@ import './approval.css';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
+import { type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
 import { compareWithProfile, grantsMin } from './payload-profile.ts';
 import { VotePanel } from './vote-panel.tsx';
@@ -59,6 +61,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const mayVote = (request.may?.approve.length ?? 0) > 0 || request.may?.reject === true;
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
+  const lookAlikes = useLookAlikes(id);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
   const keys = useShortcuts([
@@ -109,9 +112,10 @@ function Whole({ request, problem, reload }: WholeProps) {
         <ProblemNote problem={problem} />
         <Meanwhile request={request} ownAct={ownAct} next={next} />
         <HiddenThings request={request} />
+        <LookAlikesNote lookAlikes={lookAlikes} />
         <div class="approval-columns">
           <div class="approval-main">
-            <WhatWillBeDone request={request} />
+            <WhatWillBeDone request={request} lookAlikes={lookAlikes} />
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
@@ -167,19 +171,29 @@ function useDeadline(at: string | null, look: () => void): void {
   }, [at]);
 }
 
-function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
+interface WhatProps {
+  readonly request: RequestDetail;
+  readonly lookAlikes: LookAlikes;
+}
+
+function WhatWillBeDone({ request, lookAlikes }: WhatProps) {
   const { action_key, payload, resolved, agent, digest } = request;
   const { data: profile, problem } = useResource(
     'getPayloadProfile',
     typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
   );
-  const beside = (path: string, value: unknown) => {
+  const amountAt = useAmounts(request.request_id);
+  const beside = (path: string, value: unknown, pointer: string) => {
     const compared = profile === null ? null : compareWithProfile(profile, path, value);
-    if (compared === null) return null;
     return (
-      <span class={compared.isUnusual ? 'approval-unusual' : 'approval-typical'}>
-        <PlainText text={compared.words} />
-      </span>
+      <>
+        <Amount text={amountAt(pointer)} />
+        {compared !== null && (
+          <span class={compared.isUnusual ? 'approval-unusual' : 'approval-typical'}>
+            <PlainText text={compared.words} />
+          </span>
+        )}
+      </>
     );
   };
   return (
@@ -194,7 +208,12 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
         </strong>{' '}
         with exactly this:
       </p>
-      <JsonView value={payload} label="Payload" beside={beside} />
+      <JsonView
+        value={payload}
+        label="Payload"
+        beside={beside}
+        marks={(path, text) => marksOf(lookAlikes, path, text)}
+      />
       <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">
         {profile === null && problem === null && 'Loading the usual values…'}

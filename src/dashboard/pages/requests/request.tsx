@@ -17,6 +17,7 @@ import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
+import { Amount, useAmounts } from './amounts.tsx';
 import { backToList } from './last-list.ts';
 import { OutcomeDialog } from './outcome.tsx';
 import './request.css';
@@ -61,6 +62,7 @@ interface WholeProps {
 function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, title, decision, status, reason, matched_policy: policy } = request;
   const explained = useResource('explainRequest', { params: { id } }, ['policies']);
+  const amountAt = useAmounts(id);
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
@@ -102,7 +104,11 @@ function Whole({ request, problem, reload }: WholeProps) {
       <div class="request-columns">
         <div class="request-main">
           <Section title="What was requested">
-            <JsonView value={request.payload} label="Payload" />
+            <JsonView
+              value={request.payload}
+              label="Payload"
+              beside={(_path, _value, pointer) => <Amount text={amountAt(pointer)} />}
+            />
             <ResolvedTexts resolved={request.resolved} />
           </Section>
           <WhatWouldChange explained={explained} decision={decision} matchedPolicy={policy} />

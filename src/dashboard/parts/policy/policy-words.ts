@@ -31,6 +31,7 @@ export const words = {
     'mentions',
     'inside',
     'has',
+    'is',
     'else',
     'some',
     'every',
@@ -70,6 +71,7 @@ export const words = {
     'unapproved',
     'ask',
     'only',
+    'single_script',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

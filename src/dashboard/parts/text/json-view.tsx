@@ -9,19 +9,22 @@ import { Icon } from '../layout/icon.tsx';
 import { aboutJson, entriesOf, partsShown, pathInto, secretDigest, textLengthShown } from './json-parts.ts';
 import './json-view.css';
 import { PlainPieces } from './plain-text.tsx';
-import { cutText } from './text-pieces.ts';
+import { type CharacterMarks, cutText } from './text-pieces.ts';
 
 interface JsonViewProps {
   readonly value: unknown;
   /** Its name for screen readers: "Payload". */
   readonly label: string;
-  /** What is shown beside a value that has no parts, by its path (`items[].price`). */
-  readonly beside?: (path: string, value: unknown) => ComponentChildren;
+  /** What is shown beside a value that has no parts, by its path (`items[].price`) and its JSON Pointer. */
+  readonly beside?: (path: string, value: unknown, pointer: string) => ComponentChildren;
+  /** Which characters of a text are marked, by its path. */
+  readonly marks?: (path: string, text: string) => CharacterMarks | null;
 }
 
-type Beside = NonNullable<JsonViewProps['beside']>;
+type Notes = Required<Pick<JsonViewProps, 'beside' | 'marks'>>;
 
-export function JsonView({ value, label, beside = () => null }: JsonViewProps) {
+export function JsonView({ value, label, beside = () => null, marks = () => null }: JsonViewProps) {
+  const notes = { beside, marks };
   const about = useMemo(() => aboutJson(value), [value]);
   const [isUnfolded, setUnfolded] = useState(false);
   return (
@@ -42,9 +45,16 @@ export function JsonView({ value, label, beside = () => null }: JsonViewProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="json-box" aria-label={label} tabIndex={0}>
         {entriesOf(value) === null || secretDigest(value) !== null ? (
-          <Leaf value={value} isUnfolded={isUnfolded} />
+          <Leaf value={value} marks={null} isUnfolded={isUnfolded} />
         ) : (
-          <Entries key={String(isUnfolded)} value={value} path={''} beside={beside} isUnfolded={isUnfolded} />
+          <Entries
+            key={String(isUnfolded)}
+            value={value}
+            path=""
+            pointer=""
+            notes={notes}
+            isUnfolded={isUnfolded}
+          />
         )}
       </section>
       <CopyJson value={value} label={label} />
@@ -75,13 +85,14 @@ function CopyJson({ value, label }: { readonly value: unknown; readonly label: s
 interface EntriesProps {
   readonly value: unknown;
   readonly path: string;
-  readonly beside: Beside;
+  readonly pointer: string;
+  readonly notes: Notes;
   readonly isUnfolded: boolean;
 }
 
 const partsMoreShown = 1_000;
 
-function Entries({ value, path, beside, isUnfolded }: EntriesProps) {
+function Entries({ value, path, pointer, notes, isUnfolded }: EntriesProps) {
   const entries = entriesOf(value) ?? [];
   const [shownMax, setShownMax] = useState(partsShown);
   const shown = isUnfolded ? entries : entries.slice(0, shownMax);
@@ -97,7 +108,8 @@ function Entries({ value, path, beside, isUnfolded }: EntriesProps) {
           isList={isList}
           value={inner}
           path={pathInto(path, value, name)}
-          beside={beside}
+          pointer={`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`}
+          notes={notes}
           isUnfolded={isUnfolded}
         />
       ))}
@@ -120,7 +132,8 @@ function Entry({
   isList,
   value,
   path,
-  beside,
+  pointer,
+  notes,
   isUnfolded,
 }: EntriesProps & { readonly name: string; readonly isList: boolean }) {
   const inner = secretDigest(value) === null ? entriesOf(value) : null;
@@ -132,10 +145,20 @@ function Entry({
         <span class={isList ? 'json-index' : 'json-key'}>
           {isList ? name : <PlainPieces text={plainKey(name)} />}:
         </span>
-        {isOpen ? <span class="json-kind">{kind}</span> : <Leaf value={value} isUnfolded={isUnfolded} />}
-        {inner === null && <span class="json-beside">{beside(path, value)}</span>}
+        {isOpen ? (
+          <span class="json-kind">{kind}</span>
+        ) : (
+          <Leaf
+            value={value}
+            marks={typeof value === 'string' ? notes.marks(path, value) : null}
+            isUnfolded={isUnfolded}
+          />
+        )}
+        {inner === null && <span class="json-beside">{notes.beside(path, value, pointer)}</span>}
       </div>
-      {isOpen && <Entries value={value} path={path} beside={beside} isUnfolded={isUnfolded} />}
+      {isOpen && (
+        <Entries value={value} path={path} pointer={pointer} notes={notes} isUnfolded={isUnfolded} />
+      )}
     </li>
   );
 }
@@ -145,7 +168,13 @@ function plainKey(name: string): string {
   return /^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name) ? name : JSON.stringify(name);
 }
 
-function Leaf({ value, isUnfolded }: { readonly value: unknown; readonly isUnfolded: boolean }) {
+interface LeafProps {
+  readonly value: unknown;
+  readonly marks: CharacterMarks | null;
+  readonly isUnfolded: boolean;
+}
+
+function Leaf({ value, marks, isUnfolded }: LeafProps) {
   const digest = secretDigest(value);
   if (digest !== null) {
     return (
@@ -154,7 +183,7 @@ function Leaf({ value, isUnfolded }: { readonly value: unknown; readonly isUnfol
       </span>
     );
   }
-  if (typeof value === 'string') return <TextLeaf text={value} isUnfolded={isUnfolded} />;
+  if (typeof value === 'string') return <TextLeaf text={value} marks={marks} isUnfolded={isUnfolded} />;
   if (typeof value === 'number') return <span class="json-value json-number">{String(value)}</span>;
   if (entriesOf(value) !== null) {
     return <span class="json-kind">{Array.isArray(value) ? '[ ] empty' : '{ } empty'}</span>;
@@ -162,7 +191,7 @@ function Leaf({ value, isUnfolded }: { readonly value: unknown; readonly isUnfol
   return <span class="json-value json-word">{String(value)}</span>;
 }
 
-function TextLeaf({ text, isUnfolded }: { readonly text: string; readonly isUnfolded: boolean }) {
+function TextLeaf({ text, marks, isUnfolded }: Omit<LeafProps, 'value'> & { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
   const isFolded = !isUnfolded && !isWhole && text.length > textLengthShown;
   // Lines of a text must not look like lines of the value around it.
@@ -170,7 +199,7 @@ function TextLeaf({ text, isUnfolded }: { readonly text: string; readonly isUnfo
   return (
     <>
       <span class={`json-value json-text${isBlock ? ' json-block' : ''}`}>
-        "<PlainPieces text={isFolded ? cutText(text, textLengthShown) : text} />
+        "<PlainPieces text={isFolded ? cutText(text, textLengthShown) : text} marks={marks} />
         {!isFolded && '"'}
       </span>
       {isFolded && (

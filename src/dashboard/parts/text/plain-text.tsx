@@ -5,7 +5,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
 import './plain-text.css';
-import { cutText, textPieces } from './text-pieces.ts';
+import { type CharacterMarks, cutText, textPieces } from './text-pieces.ts';
 
 const foldedLength = 400;
 
@@ -35,18 +35,27 @@ export function PlainText({ text, isShort = false }: PlainTextProps) {
 }
 
 /** All of the text, unfolded. */
-export function PlainPieces({ text }: { readonly text: string }) {
+export function PlainPieces({
+  text,
+  marks = null,
+}: {
+  readonly text: string;
+  readonly marks?: CharacterMarks | null;
+}) {
   return (
     <bdi class="plain-text">
-      {textPieces(text).map(({ text: piece, codePoint }, index) =>
-        codePoint === null ? (
-          piece
+      {textPieces(text, marks).map(({ text: piece, codePoint, mark }, index) => {
+        if (codePoint === null && mark === null) return piece;
+        return codePoint === null ? (
+          <mark key={index} class="plain-odd" title={mark ?? ''}>
+            {piece}
+          </mark>
         ) : (
           <mark key={index} title={`an invisible character, ${codePoint}`}>
             {codePoint}
           </mark>
-        ),
-      )}
+        );
+      })}
     </bdi>
   );
 }

@@ -1,4 +1,5 @@
-// Text in pieces of what can be seen and what cannot: controls, marks that turn the direction of reading, zero widths, fillers.
+// Text in pieces of what can be seen and what cannot: controls, marks that turn the direction of reading, zero widths, fillers;
+// and of characters that somebody wants marked.
 // INVARIANT: the pieces together are the text.
 
 /** Controls, format characters (bidi marks, zero widths, tags), other spaces, lone surrogates, fillers that draw nothing. */
@@ -13,25 +14,35 @@ export interface TextPiece {
   readonly text: string;
   /** "U+202E" where the piece is one character that cannot be seen. */
   readonly codePoint: string | null;
+  /** What to say of the piece where it is one character that is marked; else null. */
+  readonly mark: string | null;
 }
 
+/** What to say of characters, by character. */
+export type CharacterMarks = ReadonlyMap<string, string>;
+
 /** The text in pieces; together they are the whole of it. Line feeds are left as they are. */
-export function textPieces(text: string): readonly TextPiece[] {
+export function textPieces(text: string, marks: CharacterMarks | null = null): readonly TextPiece[] {
   const pictures = new Map([...text.matchAll(emoji)].map((match) => [match.index, match[0]]));
   const pieces: TextPiece[] = [];
   let plain = '';
   const flush = (): void => {
-    if (plain !== '') pieces.push({ text: plain, codePoint: null });
+    if (plain !== '') pieces.push({ text: plain, codePoint: null, mark: null });
     plain = '';
   };
   for (let index = 0; index < text.length; ) {
     const picture = pictures.get(index);
     const character = picture ?? String.fromCodePoint(text.codePointAt(index) ?? 0);
-    if (picture !== undefined || character === '\n' || !invisible.test(character)) plain += character;
-    else {
+    const mark = marks?.get(character);
+    if (picture !== undefined || character === '\n') plain += character;
+    else if (!invisible.test(character) && mark === undefined) plain += character;
+    else if (!invisible.test(character)) {
+      flush();
+      pieces.push({ text: character, codePoint: null, mark: mark ?? null });
+    } else {
       flush();
       const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      pieces.push({ text: character, codePoint: `U+${hex}` });
+      pieces.push({ text: character, codePoint: `U+${hex}`, mark: null });
     }
     index += character.length;
   }

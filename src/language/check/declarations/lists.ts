@@ -8,7 +8,8 @@ import type { ListDeclaration, ListSource, LiteralNode } from '../../syntax/tree
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
-import { fold, hasBidiControls, isMixedScript } from '../../value/text.ts';
+import { isMixedScript } from '../../value/scripts.ts';
+import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';

@@ -16,7 +16,7 @@ import { inferListLiteral, inferMembership } from './membership.ts';
 import { inferPath } from './path.ts';
 import { inferElse, inferHas } from './presence.ts';
 import { inferQuantifier } from './quantifier.ts';
-import { inferTextTest } from './text.ts';
+import { inferSingleScript, inferTextTest } from './text.ts';
 
 /** Types an expression; what is wrong with it is reported once. */
 export function infer(node: Tree, ctx: Context): Inferred {
@@ -43,6 +43,8 @@ export function infer(node: Tree, ctx: Context): Inferred {
       return plainType(inferQuantifier(node, ctx));
     case 'has':
       return inferHas(node, ctx);
+    case 'single-script':
+      return plainType(inferSingleScript(node, ctx));
     case 'else':
       return plainType(inferElse(node, ctx));
     case 'today':

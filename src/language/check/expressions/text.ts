@@ -1,9 +1,9 @@
-// Tests of text: `like`, `matches`, `starts with`, `ends with`, `contains`, `inside` and `mentions any of`. Patterns
+// Tests of text: `is single_script`, `like`, `matches`, `starts with`, `ends with`, `contains`, `inside` and `mentions any of`. Patterns
 // are constants and are compiled here once, to find what is wrong with them.
 
 import type { Expression, WordSource } from '../../model/expression.ts';
 import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
-import type { Binary, BinaryOperator, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import type { Binary, BinaryOperator, SingleScript, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { foldCase } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
@@ -44,6 +44,11 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
   return { kind: 'text-test', operator, left, right: part, type: booleanType, span: node.span };
 }
 
+export function inferSingleScript(node: SingleScript, ctx: Context): Expression | null {
+  const subject = textOf(node.subject, 'is single_script', ctx);
+  return subject && { kind: 'single-script', subject, type: booleanType, span: node.span };
+}
+
 function isPath(type: Type): boolean {
   return type.kind === 'text' && (type.of === 'path' || type.of === 'path ignoring case');
 }
@@ -62,7 +67,7 @@ function partBeside(type: Type, part: Expression, ctx: Context): Expression {
   return { kind: 'literal', value, type: enumeration([value]), span: part.span };
 }
 
-function textOf(node: Tree, operator: TextOperator, ctx: Context): Expression | null {
+function textOf(node: Tree, operator: TextOperator | 'is single_script', ctx: Context): Expression | null {
   const value = inferValue(node, ctx);
   if (value === null || value.type.kind === 'text') return value;
   ctx.env.report(notText(value, operator));

@@ -86,6 +86,8 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       });
       return guarded(writer, [condition.subject], (text) => js`${test}(${text})`);
     }
+    case 'single-script':
+      return guarded(writer, [condition.subject], (text) => js`${use(writer, 'isSingleScript')}(${text})`);
     case 'text-test': {
       const { left, right, operator } = condition;
       const test =

@@ -8,6 +8,7 @@ import { canonicalHost } from '../../value/host-name.ts';
 import { includes } from '../../value/includes.ts';
 import { isInCidr, isIp } from '../../value/ip.ts';
 import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../value/path.ts';
+import { isSingleScript } from '../../value/scripts.ts';
 import { length, lower, trim } from '../../value/text.ts';
 import { dateInZone, isTimestamp, parseDate, parseDatetime } from '../../value/time.ts';
 import { canonicalUrl, canonicalWebAddress, parseWebAddress } from '../../value/url.ts';
@@ -76,6 +77,7 @@ export const runtime = {
   isInCidr,
   isInside,
   isIp,
+  isSingleScript,
   isTimestamp,
   length,
   less,

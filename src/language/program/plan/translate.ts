@@ -133,6 +133,8 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
       const { kind, pattern } = expression;
       return { kind, pattern, ...ofSubject(subject, kind === 'like' ? 5 : 40) };
     }
+    case 'single-script':
+      return { kind: 'single-script', ...ofSubject(term(expression.subject), 20) };
     case 'text-test': {
       const [left, right] = [term(expression.left), term(expression.right)];
       const mayBeUnknown = left.mayBeUnknown || right.mayBeUnknown;
@@ -212,6 +214,7 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
     case 'like':
     case 'matches':
     case 'text-test':
+    case 'single-script':
     case 'mentions':
       return truthTerm(toCondition(expression, scope, ctx));
   }

@@ -1,7 +1,7 @@
 // The rules of operators, weakest first: what a condition, a `let` or a placeholder may say. Most operands stand without an
 // operator, so a rule looks whether one follows before it makes anything. What an error leaves out is missing in the tree.
 
-import { spanning } from '../../diagnostic/span.ts';
+import { type Span, spanning } from '../../diagnostic/span.ts';
 import type { ExpressionNode, NameNode } from '../tree/tree.ts';
 import { expressionDepth } from '../tree/visit.ts';
 import { type ReadContext, syntaxError, tokenSpan } from './context.ts';
@@ -14,10 +14,11 @@ import { replaceBareValues } from './value-as-condition.ts';
 /** How deep operators may stand inside one another: every later stage walks the tree by recursion, but for chains. */
 const expressionDepthMax = 500;
 
-/** What stands behind the left side of a comparison: an operator and the right side, or what is asked to be there. */
+/** What stands behind the left side of a comparison: an operator and the right side, what is asked to be there, or how it is to be. */
 type RightSide =
   | { readonly operator: Operator; readonly right: Operand }
-  | { readonly field: readonly NameNode[] };
+  | { readonly field: readonly NameNode[] }
+  | { readonly quality: Span };
 
 /** A right side while it is read. */
 interface RightDraft {
@@ -35,7 +36,17 @@ const isMinus = tokenTable(sign.minus);
 const isElse = tokenTable(word.else);
 const isRightSide = tokenTable(
   ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast, word.like, word.matches],
-  ...[word.starts, word.ends, word.contains, word.mentions, word.inside, word.not, word.in, word.has],
+  ...[
+    word.starts,
+    word.ends,
+    word.contains,
+    word.mentions,
+    word.inside,
+    word.not,
+    word.in,
+    word.has,
+    word.is,
+  ],
 );
 
 export abstract class OperatorParser extends LiteralParser {
@@ -75,7 +86,7 @@ export abstract class OperatorParser extends LiteralParser {
     );
   }
 
-  // comparison = sum [ ( relation | membership | presence ) ]
+  // comparison = sum [ ( relation | membership | presence | quality ) ]
   comparison: ParserRule<ExpressionNode | null> = this.same('comparison', () => {
     const from = this.count;
     const value = this.SUBRULE(this.sum);
@@ -100,6 +111,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   private compared(left: Operand, right: RightSide | null): ExpressionNode {
     if (right === null) return left.value;
+    if ('quality' in right) return this.singleScript(left, right.quality);
     return 'field' in right ? this.has(left, right.field) : pair(left, right.operator, right.right);
   }
 
@@ -169,7 +181,27 @@ export abstract class OperatorParser extends LiteralParser {
     (draft) => draft,
   );
 
-  private rightSides = this.eachRule(this.relation, this.membership, this.presence);
+  // quality = 'is' 'single_script'
+  quality: ParserRule<RightSide | null> = this.always(
+    'quality',
+    (): { quality: Span | null } => ({ quality: null }),
+    (draft, first) => {
+      this.CONSUME(word.is);
+      this.CONSUME(word.single_script);
+      draft.quality = this.spanFrom(first);
+    },
+    ({ quality: whole }, first) => {
+      const quality = whole ?? this.spanFrom(first);
+      return quality && { quality };
+    },
+  );
+
+  private rightSides = this.eachRule(this.relation, this.membership, this.presence, this.quality);
+
+  private singleScript({ value: subject, extent }: Operand, quality: Span): ExpressionNode {
+    if (subject.kind === 'missing') return subject;
+    return { kind: 'single-script', subject, span: spanning(extent, quality) };
+  }
 
   private has({ value: subject, extent }: Operand, field: readonly NameNode[]): ExpressionNode {
     if (subject.kind === 'missing') return subject;

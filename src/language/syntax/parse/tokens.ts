@@ -11,7 +11,7 @@ export type Token = IToken;
 const logicWords = ['and', 'or', 'not', 'in'] as const;
 const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
 const holdingWords = ['contains', 'mentions', 'inside'] as const;
-const valueWords = ['has', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
+const valueWords = ['has', 'is', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
 const effectWords = ['never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
 /** Words of declarations that give a name a value. */
@@ -30,11 +30,12 @@ const metadataWords = ['owner', 'tags', 'link'] as const;
 const quantityWords = ['sum', 'count', 'distinct', 'today'] as const;
 const typeWords = ['secret', 'signed', 'money'] as const;
 const claimWords = ['unapproved', 'ask', 'only'] as const;
+const qualityWords = ['single_script'] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [
   ...[...joiningWords, ...parameterWords, ...metadataWords],
-  ...[...quantityWords, ...typeWords, ...claimWords],
+  ...[...quantityWords, ...typeWords, ...claimWords, ...qualityWords],
 ] as const;
 
 type ReservedWord = (typeof reservedWords)[number];

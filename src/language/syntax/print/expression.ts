@@ -81,6 +81,8 @@ function print(expression: ExpressionNode, mode: TextMode): string {
     }
     case 'has':
       return `${printPath(expression.subject)} has ${expression.field.map(printName).join('.')}`;
+    case 'single-script':
+      return `${operandOf(expression.subject, binding.sum, mode)} is single_script`;
     case 'else': {
       const subject = operand(expression.subject, binding.else, mode);
       return `${subject} else ${printFallback(expression.fallback, mode)}`;
@@ -108,6 +110,7 @@ function bindingOf(expression: ExpressionNode): number {
     case 'unary':
       return expression.operator === 'not' ? binding.not : binding.negation;
     case 'has':
+    case 'single-script':
       return binding.comparison;
     case 'else':
       return binding.else;

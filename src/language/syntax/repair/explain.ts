@@ -96,6 +96,11 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   const small = found.image.toLowerCase();
   const isLanguageWord = isReservedWord(small) || (contextualWords as readonly string[]).includes(small);
   if (small !== found.image && isLanguageWord) return `words of the language are small: \`${small}\``;
+  if (expected === '`single_script`') {
+    return found.tokenType === word.not
+      ? 'put `not` before the whole: `not (a is single_script)`'
+      : '`is` asks for `single_script` alone; compare by `==`, as in `payload.note == null`';
+  }
   if (expected === '`in`' && negatable.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a like b)`';
   }
@@ -110,7 +115,7 @@ function helpFor(expected: string, found: Token | null): string | undefined {
 const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
 
 const textRelations = ['like', 'matches', 'starts', 'ends', 'contains', 'mentions', 'inside'] as const;
-const negatable = wordTypes(...textRelations, 'has');
+const negatable = wordTypes(...textRelations, 'has', 'is');
 
 // ---- frequent mistakes, each of which answers null where it does not apply
 

@@ -271,6 +271,7 @@ export type ExpressionNode =
   | ListExpression
   | Quantifier
   | Has
+  | SingleScript
   | Else
   | TodayNode
   | CallNode
@@ -326,6 +327,11 @@ export interface Quantifier extends NodeOf<'quantifier'> {
 export interface Has extends NodeOf<'has'> {
   readonly subject: Path;
   readonly field: readonly NameNode[];
+}
+
+/** `payload.vendor is single_script`. */
+export interface SingleScript extends NodeOf<'single-script'> {
+  readonly subject: ExpressionNode;
 }
 
 export interface Else extends NodeOf<'else'> {

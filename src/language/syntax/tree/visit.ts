@@ -37,6 +37,7 @@ function childExpressions(expression: ExpressionNode): readonly ExpressionNode[]
     case 'quantifier':
       return [...expression.sources, expression.body];
     case 'has':
+    case 'single-script':
       return [expression.subject];
     case 'else':
       return [expression.subject, expression.fallback];

@@ -33,6 +33,7 @@ import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts.ts';
 import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
+import { lookAlikeRoutes } from './requests/look-alikes.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
@@ -43,6 +44,7 @@ import { webhookRoutes } from './webhooks.ts';
 /** In the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
+  ...lookAlikeRoutes,
   ...outcomeRoutes,
   ...actionRoutes,
   ...sessionRoutes,

@@ -2,6 +2,7 @@
 // INVARIANT: what comes of it is small, however many the payloads and whatever is in them.
 
 import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { pathStep, textLengthMax } from '../../requests/look-alikes.ts';
 
 export type ProfileField =
   | {
@@ -22,8 +23,6 @@ export type ProfileField =
 
 export const fieldsMax = 100;
 export const commonMax = 5;
-/** Longer texts are cut. */
-export const textLengthMax = 100;
 
 /** Fields in the order in which they are met; those of the elements of a list are taken together, as `items[].price`. */
 export function profileFields(payloads: readonly JsonObject[]): readonly ProfileField[] {
@@ -38,19 +37,12 @@ function collect(value: Json, path: string, values: Map<string, Scalar[]>): void
   if (Array.isArray(value)) {
     for (const element of value) collect(element, `${path}[]`, values);
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, inner] of Object.entries(value)) collect(inner, stepTo(path, name), values);
+    for (const [name, inner] of Object.entries(value)) collect(inner, pathStep(path, name), values);
   } else {
     const known = values.get(path);
     if (known !== undefined) known.push(value as Scalar);
     else if (values.size < fieldsMax) values.set(path, [value as Scalar]);
   }
-}
-
-const plainName = /^[A-Za-z_]\w{0,99}$/;
-
-function stepTo(path: string, name: string): string {
-  const step = plainName.test(name) ? name : JSON.stringify(cut(name));
-  return path === '' ? step : `${path}.${step}`;
 }
 
 function fieldOf(path: string, values: readonly Scalar[]): ProfileField {

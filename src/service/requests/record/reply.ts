@@ -240,7 +240,7 @@ function messageFor(status: Exclude<RequestStatus, 'rejected'>, state: RequestSt
     case 'approved':
       return `Proceed before ${until}.`;
     case 'pending':
-      return `${waitingPrefix}${requirementText(stillAsked(state))} before ${until}.`;
+      return `${waitingPrefix}${requirementText(stillAsked(state))} before ${until}.${aboutText(state)}`;
     case 'expired':
       return 'Do not proceed: this request has expired, so make a new one if the action is still wanted.';
     case 'consumed':
@@ -248,6 +248,11 @@ function messageFor(status: Exclude<RequestStatus, 'rejected'>, state: RequestSt
     case 'withdrawn':
       return 'Do not proceed: this request was withdrawn, so make a new one if the action is still wanted.';
   }
+}
+
+/** What people read of it, so that whoever waits can say which request it is. */
+function aboutText({ record: { title } }: RequestState): string {
+  return title === undefined ? '' : ` It is about: ${title}.`;
 }
 
 /** What the decision that counts asks, and how many people have given an approval that counts. */

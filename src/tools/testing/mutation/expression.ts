@@ -24,6 +24,7 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
       return quantifierChanges(expression, text);
     case 'path':
     case 'has':
+    case 'single-script':
     case 'else':
     case 'call':
       return [negatedExpression(expression, text), ...valueChanges(expression, text)];
@@ -173,6 +174,8 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
       return entryChanges(expression, text);
     case 'quantifier':
       return quantifierChanges(expression, text);
+    case 'single-script':
+      return valueChanges(expression.subject, text);
     case 'else':
       return [...valueChanges(expression.subject, text), ...valueChanges(expression.fallback, text)];
     case 'call':

@@ -105,6 +105,7 @@ function normalize(expression: Expression, ctx: Context): Expression {
     case 'like':
     case 'matches':
     case 'mentions':
+    case 'single-script':
       return { ...expression, subject: inner(expression.subject) };
     case 'in-elements':
       return { ...expression, subject: inner(expression.subject), elements: inner(expression.elements) };

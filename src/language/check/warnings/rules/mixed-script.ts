@@ -4,7 +4,7 @@
 import type { Span } from '../../../diagnostic/span.ts';
 import type { Expression } from '../../../model/expression.ts';
 import type { ActionDeclaration, RecordBody, TypeDeclaration, TypeNode } from '../../../syntax/tree/tree.ts';
-import { isMixedScript } from '../../../value/text.ts';
+import { isMixedScript } from '../../../value/scripts.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import { kept } from '../../incremental/kept.ts';
 import { warning } from '../../messages/problem.ts';

@@ -1,14 +1,12 @@
 // What an agent does: how often it asked lately and what came of it, and what is usual in what it was granted. INVARIANT:
 // what is usual is told to those who may see the agent's requests, and to those who are asked to approve one like them.
 
-import { setImmediate as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import { isControlOwner } from '../../../agents/control-owner.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { createCell, refusalsByCode } from '../../../statistics/cell.ts';
 import type { Statistics } from '../../../statistics/statistics.ts';
 import { hourMs } from '../../../statistics/times.ts';
-import type { GrantedRequest } from '../../../store/contract/agent-activity.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { RateLimit } from '../../calls/rate-limit.ts';
@@ -27,6 +25,7 @@ import {
 import { agentExample } from '../../views/agent.ts';
 import type { DaysOf } from '../../views/agent-activity.ts';
 import { agentOf } from '../../views/agent-filter.ts';
+import { grantedMax, lastGranted } from '../../views/last-granted.ts';
 import { commonMax, fieldsMax, profileFields } from '../../views/payload-profile.ts';
 import { refusalsExample, refusalsSchema, shownRefusals } from '../../views/refusals.ts';
 
@@ -40,11 +39,6 @@ interface AgentActivityDeps {
   /** How many requests of one agent may wait for people at the same time. */
   readonly openRequestsMax: number;
 }
-
-const requestsMax = 500;
-const requestsAtOnce = 100;
-/** So many parts of the agent's requests are looked through, of which few may be of the action. */
-const partsMax = 25;
 
 const id = idParameter('The id in the list.', agentExample.id);
 const count: JsonSchema = { type: 'integer', minimum: 0 };
@@ -87,7 +81,7 @@ const activityExample = {
 };
 
 const payloadProfileSchema = objectSchema({
-  count: { ...count, maximum: requestsMax },
+  count: { ...count, maximum: grantedMax },
   from: timeOrNull,
   to: timeOrNull,
   fields: {
@@ -163,7 +157,7 @@ const getPayloadProfile = route<AgentActivityDeps>({
   operation: {
     id: 'getPayloadProfile',
     summary: 'The payload profile of an agent and an action: what is usual in what it was granted',
-    description: `Of its last ${requestsMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
+    description: `Of its last ${grantedMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
     parameters: [
       id,
       {
@@ -236,22 +230,4 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
   });
   if (asked.found.length === 0) throw notFound('agent');
   return agent;
-}
-
-async function lastGranted(
-  { activity }: Pick<Store, 'activity'>,
-  agentId: string,
-  actionKey: string,
-): Promise<readonly GrantedRequest[]> {
-  const all: GrantedRequest[] = [];
-  let beforeSequence: number | null = null;
-  for (let part = 0; part < partsMax && all.length < requestsMax; part += 1) {
-    const countMax = Math.min(requestsAtOnce, requestsMax - all.length);
-    const { found, next } = await activity.granted({ agentId, actionKey, beforeSequence, countMax });
-    all.push(...found);
-    if (next === null) break;
-    beforeSequence = next;
-    await pause();
-  }
-  return all;
 }

@@ -1,0 +1,98 @@
+// Warns approvers of texts that may pass for others: letters of several scripts in one word, and values that look like one
+// that was granted before.
+
+import { useResource } from '../../api/resource.ts';
+import type { Operations } from '../../api/types.ts';
+import { Note } from '../../parts/layout/note.tsx';
+import { PlainPieces } from '../../parts/text/plain-text.tsx';
+import type { CharacterMarks } from '../../parts/text/text-pieces.ts';
+
+type LookAlike = Operations['listLookAlikes']['reply']['items'][number];
+
+export interface LookAlikes {
+  readonly items: readonly LookAlike[];
+  readonly isFailed: boolean;
+}
+
+const placesShown = 10;
+
+export function useLookAlikes(id: string): LookAlikes {
+  const { data, problem } = useResource('listLookAlikes', { params: { id } });
+  return { items: data?.items ?? [], isFailed: problem !== null };
+}
+
+/** The characters to mark in a text of the payload, each with its name. */
+export function marksOf({ items }: LookAlikes, path: string, text: string): CharacterMarks | null {
+  const found = items.find((one) => one.path === path && isCutOf(one.value, text));
+  if (found === undefined || found.characters.length === 0) return null;
+  return new Map(found.characters.map((one) => [one.character, nameOf(one)]));
+}
+
+export function LookAlikesNote({ lookAlikes: { items, isFailed } }: { readonly lookAlikes: LookAlikes }) {
+  if (isFailed)
+    return (
+      <Note tone="escalate" icon="warning">
+        <p>Whether texts look like others that were granted could not be checked.</p>
+      </Note>
+    );
+  if (items.length === 0) return null;
+  const more = items.length - placesShown;
+  return (
+    <Note tone="escalate" icon="warning">
+      <strong>Contains letters that may deceive</strong>
+      <ul>
+        {items.slice(0, placesShown).map((one, index) => (
+          <li key={index}>
+            <About lookAlike={one} />
+          </li>
+        ))}
+        {more > 0 && <li>and {more} more</li>}
+      </ul>
+    </Note>
+  );
+}
+
+function About({
+  lookAlike: { path, value, scripts, looks_like: known, characters },
+}: {
+  readonly lookAlike: LookAlike;
+}) {
+  const marks = new Map(characters.map((one) => [one.character, nameOf(one)]));
+  return (
+    <>
+      <code>
+        <PlainPieces text={path} />
+      </code>{' '}
+      {scripts.length > 0 && <>mixes {listed(scripts)}: </>}
+      <strong>
+        <PlainPieces text={value} marks={marks} />
+      </strong>
+      {characters.length > 0 && <> ({characters.map(nameOf).join('; ')})</>}
+      {known !== null && (
+        <>
+          . It looks like{' '}
+          <strong>
+            <PlainPieces text={known.value} />
+          </strong>
+          , which the agent was granted {known.count === 1 ? 'once' : `${known.count} times`} before
+        </>
+      )}
+      .
+    </>
+  );
+}
+
+function nameOf({ code_point, name }: LookAlike['characters'][number]): string {
+  return name === '' ? code_point : `${code_point} ${name}`;
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+/** The service tells the first code points of a long text. */
+function isCutOf(cut: string, text: string): boolean {
+  return cut === text || ([...cut].length === cutLength && text.startsWith(cut));
+}
+
+const cutLength = 100;

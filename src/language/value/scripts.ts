@@ -1,0 +1,102 @@
+// Which scripts a text is written in, by Script_Extensions of the Unicode Character Database (UTS 39, 5.1): a character
+// that several scripts share goes with each of them, digits, signs and most marks go with all. Time is linear in the text.
+
+/** Value names of the property, with `_` for the space. */
+const scriptNames =
+  'Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee Chorasmian Coptic Cuneiform Cypriot Cypro_Minoan Cyrillic Deseret Devanagari Dives_Akuru Dogra Duployan Egyptian_Hieroglyphs Elbasan Elymaic Ethiopic Garay Georgian Glagolitic Gothic Grantha Greek Gujarati Gunjala_Gondi Gurmukhi Gurung_Khema Han Hangul Hanifi_Rohingya Hanunoo Hatran Hebrew Hiragana Imperial_Aramaic Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi Kannada Katakana Kawi Kayah_Li Kharoshthi Khitan_Small_Script Khmer Khojki Khudawadi Kirat_Rai Lao Latin Lepcha Limbu Linear_A Linear_B Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen Masaram_Gondi Medefaidrin Meetei_Mayek Mende_Kikakui Meroitic_Cursive Meroitic_Hieroglyphs Miao Modi Mongolian Mro Multani Myanmar Nabataean Nag_Mundari Nandinagari New_Tai_Lue Newa Nko Nushu Nyiakeng_Puachue_Hmong Ogham Ol_Chiki Ol_Onal Old_Hungarian Old_Italic Old_North_Arabian Old_Permic Old_Persian Old_Sogdian Old_South_Arabian Old_Turkic Old_Uyghur Oriya Osage Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa Phoenician Psalter_Pahlavi Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham SignWriting Sinhala Sogdian Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Todhri Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square'.split(
+    ' ',
+  );
+
+/** Scripts that are written together count as one (UTS 39, table 1): Chinese with bopomofo, Japanese, Korean. */
+const together = [
+  ['Han', 'Bopomofo'],
+  ['Han', 'Hiragana', 'Katakana'],
+  ['Han', 'Hangul'],
+] as const;
+
+interface Script {
+  readonly name: string;
+  readonly holds: RegExp;
+  /** Of texts that have characters of it alone. */
+  readonly isAll: RegExp;
+}
+
+/** Made with the first text that is more than ASCII. */
+let scripts: readonly Script[] | null = null;
+let wholeTogether: readonly RegExp[] = [];
+let latinTogether: readonly RegExp[] = [];
+
+function madeScripts(): readonly Script[] {
+  if (scripts !== null) return scripts;
+  wholeTogether = together.map((names) => only(names));
+  latinTogether = together.map((names) => only(['Latin', ...names]));
+  scripts = scriptNames.map((name) => ({
+    name,
+    holds: new RegExp(`\\p{scx=${name}}`, 'u'),
+    isAll: only([name]),
+  }));
+  return scripts;
+}
+
+function only(names: readonly string[]): RegExp {
+  return new RegExp(`^[${names.map((name) => `\\p{scx=${name}}`).join('')}]*$`, 'u');
+}
+
+const ascii = /^[\0-\x7f]*$/;
+const shared = /[\p{scx=Common}\p{scx=Inherited}]+/gu;
+
+/**
+ * Whether one script, or one group of scripts that are written together, has all characters of the text: the restriction
+ * level "Single Script" of UTS 39, and "ASCII-Only". A character of no script that the runtime knows makes it false.
+ */
+export function isSingleScript(text: string): boolean {
+  if (ascii.test(text)) return true;
+  const letters = text.replace(shared, '');
+  if (letters === '') return true;
+  return (
+    scriptsWith(letters.codePointAt(0)!).some(({ isAll }) => isAll.test(letters)) ||
+    wholeTogether.some((whole) => whole.test(letters))
+  );
+}
+
+const wordRun = /[\p{L}\p{M}\p{N}_]+/gu;
+
+/**
+ * Whether one word of the text (a run of letters, marks, digits and `_`) has letters of several scripts. Words of Latin
+ * beside Chinese, Japanese or Korean are usual (UTS 39, "Highly Restrictive").
+ */
+export function isMixedScript(text: string): boolean {
+  return mixedWords(text).length > 0;
+}
+
+/** A text that is of one script, and one that is not. */
+export const scriptExamples = ['a', 'a\u0430'] as const;
+
+/** Those words. */
+export function mixedWords(text: string): readonly string[] {
+  return ascii.test(text) ? [] : (text.match(wordRun) ?? []).filter(isMixedWord);
+}
+
+function isMixedWord(word: string): boolean {
+  if (isSingleScript(word)) return false;
+  const letters = word.replace(shared, '');
+  return !latinTogether.some((whole) => whole.test(letters));
+}
+
+/** The scripts that a character goes with, as people write them (`Old Italic`); none for what goes with all. */
+export function scriptsOf(character: string): readonly string[] {
+  return scriptsWith(character.codePointAt(0) ?? 0).map(({ name }) => name.replaceAll('_', ' '));
+}
+
+const foundScripts = new Map<number, readonly Script[]>();
+const foundScriptsMax = 4_096;
+
+function scriptsWith(codePoint: number): readonly Script[] {
+  const found = foundScripts.get(codePoint);
+  if (found !== undefined) return found;
+  const character = String.fromCodePoint(codePoint);
+  const scripts = madeScripts().filter(({ holds }) => holds.test(character));
+  // Agents choose the characters.
+  if (foundScripts.size < foundScriptsMax) foundScripts.set(codePoint, scripts);
+  return scripts;
+}

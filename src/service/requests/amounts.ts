@@ -1,0 +1,45 @@
+// The amounts of money of a payload as people write them (`4,200.00 USD`), where its action declares them as money.
+
+import type { Json, JsonObject } from '../../language/model/json.ts';
+import { moneyShown } from '../../language/model/title.ts';
+import type { Shape, Type } from '../../language/model/type.ts';
+
+export interface ShownAmount {
+  /** The place in the payload: JSON Pointer (RFC 6901). */
+  readonly pointer: string;
+  /** As it was sent. */
+  readonly value: number;
+  readonly text: string;
+}
+
+export const amountsMax = 200;
+
+/** The first ones. */
+export function amountsIn(payload: JsonObject, shape: Shape): readonly ShownAmount[] {
+  const found: ShownAmount[] = [];
+  const ofRecord = (record: JsonObject, { fields }: Shape, place: string): void => {
+    for (const { name, type, isSecret } of fields) {
+      if (isSecret || !Object.hasOwn(record, name)) continue;
+      of(record[name]!, type, { place: `${place}/${escaped(name)}`, record });
+    }
+  };
+  const of = (value: Json, type: Type, { place, record }: { place: string; record: JsonObject }): void => {
+    if (found.length === amountsMax || value === null) return;
+    if (type.kind === 'money' && type.currencyField !== null && typeof value === 'number') {
+      const currency = Object.hasOwn(record, type.currencyField) ? record[type.currencyField] : null;
+      const text = moneyShown(value, currency ?? null);
+      if (text !== null) found.push({ pointer: place, value, text });
+    } else if (type.kind === 'record' && typeof value === 'object' && !Array.isArray(value)) {
+      ofRecord(value as JsonObject, type.shape, place);
+    } else if (type.kind === 'list' && Array.isArray(value)) {
+      for (const [at, element] of value.entries())
+        of(element, type.element.type, { place: `${place}/${at}`, record });
+    }
+  };
+  ofRecord(payload, shape, '');
+  return found;
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

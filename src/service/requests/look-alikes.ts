@@ -1,0 +1,150 @@
+// Texts of a payload that may pass for others: words with letters of several scripts, and values that look like one that
+// was granted more often (the skeletons of UTS 39 are equal). INVARIANT: the work is bounded by the payload and by
+// `knownTextsMax`, whatever was granted.
+
+import confusables from 'unhomoglyph/data.json' with { type: 'json' };
+import type { Json, JsonObject } from '../../language/model/json.ts';
+import { mixedWords, scriptsOf } from '../../language/value/scripts.ts';
+import { cut } from '../../language/value/text.ts';
+
+export interface LookAlike {
+  /** As in a payload profile: `items[].vendor`. */
+  readonly path: string;
+  /** The first characters of the text. */
+  readonly value: string;
+  /** Of a text that has words of several scripts: these scripts; else none. */
+  readonly scripts: readonly string[];
+  /** A value that was granted before, and how often. */
+  readonly looksLike: { readonly value: string; readonly count: number } | null;
+  /** Characters that do not fit the script of most others, or that the known value does not have. */
+  readonly characters: readonly string[];
+}
+
+export const lookAlikesMax = 50;
+export const charactersMax = 20;
+/** Longer texts are no names. */
+const comparedLengthMax = 200;
+/** Longer texts are cut. */
+export const textLengthMax = 100;
+/** Different texts by which a payload is compared. */
+const knownTextsMax = 10_000;
+
+export function lookAlikes(payload: JsonObject, granted: readonly JsonObject[]): readonly LookAlike[] {
+  const texts = textsOf([payload], Number.POSITIVE_INFINITY);
+  const known = textsOf(granted, knownTextsMax, new Set(texts.keys()));
+  const found: LookAlike[] = [];
+  for (const [path, values] of texts) {
+    const twin = twinsIn(known.get(path) ?? new Map());
+    for (const text of values.keys()) {
+      if (found.length === lookAlikesMax) return found;
+      const one = lookAlike(text, twin(text));
+      if (one !== null) found.push({ path, ...one });
+    }
+  }
+  return found;
+}
+
+type Twin = LookAlike['looksLike'];
+
+function lookAlike(text: string, looksLike: Twin): Omit<LookAlike, 'path'> | null {
+  const words = mixedWords(text);
+  if (words.length === 0 && looksLike === null) return null;
+  const odd = words.length === 0 ? [] : oddLetters(text, words);
+  const differing = looksLike === null ? [] : [...text].filter((one) => !looksLike.value.includes(one));
+  return {
+    value: cut(text, textLengthMax),
+    scripts: words.length === 0 ? [] : scriptsIn(words),
+    looksLike: looksLike && { ...looksLike, value: cut(looksLike.value, textLengthMax) },
+    characters: [...new Set([...odd, ...differing])].slice(0, charactersMax),
+  };
+}
+
+/** How often each text stands at each path, at most so many different ones; elements of a list are taken together. */
+function textsOf(
+  payloads: readonly JsonObject[],
+  textsMax: number,
+  paths: ReadonlySet<string> | null = null,
+): Map<string, Map<string, number>> {
+  const texts = new Map<string, Map<string, number>>();
+  let count = 0;
+  const walk = (value: Json, path: string): void => {
+    if (Array.isArray(value)) for (const element of value) walk(element, `${path}[]`);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, inner] of Object.entries(value)) walk(inner, pathStep(path, name));
+    } else if (typeof value === 'string' && (paths === null || paths.has(path))) {
+      const counts = texts.get(path) ?? new Map<string, number>();
+      const before = counts.get(value) ?? 0;
+      if (before === 0) count += 1;
+      if (before === 0 && count > textsMax) return;
+      texts.set(path, counts.set(value, before + 1));
+    }
+  };
+  for (const payload of payloads) walk(payload, '');
+  return texts;
+}
+
+const plainName = /^[A-Za-z_]\w{0,99}$/;
+
+/** One step further into a payload: `items[].vendor`, `"odd name"`. */
+export function pathStep(path: string, name: string): string {
+  const short = name.length <= textLengthMax ? name : `${name.slice(0, textLengthMax - 1)}…`;
+  const step = plainName.test(name) ? name : JSON.stringify(short);
+  return path === '' ? step : `${path}.${step}`;
+}
+
+/** Finds the most frequent of the known texts that looks like a text and is granted more often than it. */
+function twinsIn(known: ReadonlyMap<string, number>): (text: string) => Twin {
+  let bySkeleton: Map<string, { value: string; count: number }[]> | null = null;
+  return (text) => {
+    if (text.length > comparedLengthMax || known.size === 0) return null;
+    bySkeleton ??= Map.groupBy(
+      [...known]
+        .filter(([value]) => value.length <= comparedLengthMax)
+        .map(([value, count]) => ({ value, count })),
+      ({ value }) => skeleton(value),
+    );
+    const own = known.get(text) ?? 0;
+    const twins = (bySkeleton.get(skeleton(text)) ?? []).filter(
+      ({ value, count }) => value !== text && count > own,
+    );
+    return twins.toSorted((a, b) => b.count - a.count)[0] ?? null;
+  };
+}
+
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
+const prototypes = new Map(Object.entries<string>(confusables));
+
+/** UTS 39, 4: texts with equal skeletons may be taken for one another. */
+export function skeleton(text: string): string {
+  const letters = [...text.normalize('NFD').replace(ignorable, '')];
+  return letters
+    .map((one) => prototypes.get(one) ?? one)
+    .join('')
+    .normalize('NFD');
+}
+
+/** The one of most letters first. */
+function scriptsIn(words: readonly string[]): readonly string[] {
+  return [...countScripts(words.join(''))].toSorted(([, a], [, b]) => b - a).map(([script]) => script);
+}
+
+/** Letters of these words that do not go with the script of most letters of the text. */
+function oddLetters(text: string, words: readonly string[]): readonly string[] {
+  const [[usual] = ['']] = [...countScripts(text)].toSorted(([, a], [, b]) => b - a);
+  return [...words.join('')].filter((letter) => {
+    const scripts = scriptsOf(letter);
+    return scripts.length > 0 && !scripts.includes(usual);
+  });
+}
+
+/** Letters by script, those that go with one script alone. */
+function countScripts(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const letter of text.slice(0, countedLengthMax)) {
+    const [script, ...others] = scriptsOf(letter);
+    if (script !== undefined && others.length === 0) counts.set(script, (counts.get(script) ?? 0) + 1);
+  }
+  return counts;
+}
+
+const countedLengthMax = 2_000;
