@@ -6,10 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { firstAdmin, personWith, send, tokenClient } from '../http/person-client.ts';
 import { authorize, type Service, shareService, startService } from '../http/service.ts';
-import { shareWarmWrit } from './warm.ts';
-import { writ as ownProcess, type Ran } from './writ.ts';
-
-const writ = shareWarmWrit();
+import { type Ran, writ } from './writ.ts';
 
 const shared = shareService();
 let inShared: ReturnType<typeof withAdmin> | null = null;
@@ -357,7 +354,7 @@ describe('a client', () => {
     const { service } = await sharedWithAdmin();
     const token = `writp_${'S'.repeat(46)}`;
     const env = { WRIT_URL: service.url, WRIT_TOKEN: token };
-    const ran = await ownProcess(['people', 'list', '--json'], { env });
+    const ran = await writ(['people', 'list', '--json'], { env });
     expect([ran.code, ran.stdout + ran.stderr]).toEqual([1, expect.stringContaining('not_signed_in')]);
     expect(ran.stdout + ran.stderr).not.toContain(token);
   });
