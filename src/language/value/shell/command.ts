@@ -4,7 +4,7 @@
  * A program with its arguments. A file that is opened is a command, too, called `<`, `>`, `>>` or `<>` with the file as its
  * argument, and so is a variable that is set: `=` with `NAME=value`. So whoever lists the programs that may run has listed neither.
  */
-export interface ShellCommand {
+export type ShellCommand = {
   /** As it is written; without its folder where that is one of the system's. */
   readonly program: string;
   readonly args: readonly string[];
@@ -12,7 +12,7 @@ export interface ShellCommand {
   readonly options: readonly string[];
   /** The first argument, as in `git log`; empty where there is none, or an option. */
   readonly subcommand: string;
-}
+};
 
 const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
 
