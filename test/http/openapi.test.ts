@@ -8,8 +8,10 @@ import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
 import { problems } from '../../src/service/http/contract/problem.ts';
 import { mismatches, undocumentedIn } from './documented.ts';
 import { type Service, sandboxToken, shareService } from './service.ts';
+import { ssoSettings } from './sso-service.ts';
 
-const shared = shareService();
+const scimToken = 's'.repeat(40);
+const shared = shareService({ sso: { ...ssoSettings('https://id.example.com'), scimToken } });
 
 async function documentOf(service: Service): Promise<OpenApiDocument> {
   const reply = await fetch(`${service.url}/openapi.json`);
@@ -181,6 +183,11 @@ test('names each route once', async () => {
       'post /v1/outcomes',
       'post /v1/requests/{id}/withdraw',
       'post /plants',
+      ...['ServiceProviderConfig', 'ResourceTypes', 'Schemas'].map((name) => `get /scim/v2/${name}`),
+      ...['Users', 'Groups'].flatMap((name) => [
+        ...['get', 'post'].map((method) => `${method} /scim/v2/${name}`),
+        ...['get', 'put', 'patch', 'delete'].map((method) => `${method} /scim/v2/${name}/{id}`),
+      ]),
       'post /v1/authorize',
       ...managed,
     ].sort(),
@@ -249,7 +256,12 @@ describe('requests made from it', () => {
       printable.map((text) => text.trim()),
     );
 
-  const credentials = (service: Service) =>
+  const credentials = (service: Service, path: string) =>
+    path.startsWith('/scim/')
+      ? fc.constantFrom({ authorization: `Bearer ${scimToken}` }, { authorization: 'Bearer wrong' })
+      : credentialsOfOthers(service);
+
+  const credentialsOfOthers = (service: Service) =>
     fc.constantFrom<Record<string, string>>(
       ...[{ 'x-agent-api-key': service.apiKey }, { authorization: `Bearer ${sandboxToken}` }],
       ...[{ 'x-agent-api-key': service.apiKey, authorization: `Bearer ${sandboxToken}` }],
@@ -291,7 +303,7 @@ describe('requests made from it', () => {
       headers: fc
         .tuple(
           fc.record(headers, { requiredKeys: [] }),
-          credentials(service),
+          credentials(service, path),
           fc.constantFrom('application/json', 'text/plain'),
         )
         .map(([own, credential, type]) => ({ ...own, ...credential, 'content-type': type })),
@@ -304,7 +316,8 @@ describe('requests made from it', () => {
     const document = await documentOf(service);
     const seen = new Set<number>();
     for (const found of operationsOf(document)) {
-      const runs = found.operation.requestBody === undefined ? 30 : 200;
+      const isScim = found.path.startsWith('/scim/');
+      const runs = isScim ? 15 : found.operation.requestBody === undefined ? 30 : 200;
       await fc.assert(
         fc.asyncProperty(requestOf(service, found), async ({ url, method, headers, body }) => {
           const reply = await fetch(`${service.url}${url}`, { method, headers, body });

@@ -20,8 +20,14 @@ export async function startSsoService(changes: Partial<SsoSettings> = {}): Promi
   const publicUrl = `http://127.0.0.1:${port}`;
   const oidc = await startOidc(() => `${publicUrl}/sso/callback`);
   const time = { aheadMs: 0 };
-  const sso: SsoSettings = {
-    issuer: oidc.issuer,
+  const sso = { ...ssoSettings(oidc.issuer), ...changes };
+  const service = await startService({ publicUrl, sso, clock: () => Date.now() + time.aheadMs }, port);
+  return { service, oidc, time };
+}
+
+export function ssoSettings(issuer: string): SsoSettings {
+  return {
+    issuer,
     clientId,
     clientSecret,
     name: 'Example',
@@ -30,10 +36,9 @@ export async function startSsoService(changes: Partial<SsoSettings> = {}): Promi
     rules: parseRoleRules(rules) ?? [],
     recheckMs: 120_000,
     isOnlyWay: false,
-    ...changes,
+    scimToken: null,
+    externalIdClaim: 'sub',
   };
-  const service = await startService({ publicUrl, sso, clock: () => Date.now() + time.aheadMs }, port);
-  return { service, oidc, time };
 }
 
 async function freePort(): Promise<number> {

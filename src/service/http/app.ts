@@ -42,6 +42,7 @@ import { openApiRoute } from './routes/openapi.ts';
 import { ssoPages } from './routes/people/sso.ts';
 import { plantRoute } from './routes/plants.ts';
 import { authorizeRoute } from './routes/requests/authorize.ts';
+import { scimRoutes } from './routes/scim/scim.ts';
 import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -200,7 +201,7 @@ interface Furnished {
 
 function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   const { deps, base, parts } = furnished;
-  const { store, shutdown, metrics } = base;
+  const { store, shutdown, metrics, clock } = base;
   const routes = describedRoutes(deps.bodyBytesMax);
   requireDocumented(app, routes);
   app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
@@ -210,6 +211,12 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(metricsRoute, { metrics });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(ssoPages, { ...managementDeps(furnished), sso: parts.sso, log: app.log });
+  app.register(scimRoutes, {
+    directory: createDirectory(store.documents, clock),
+    token: deps.sso?.scimToken ?? null,
+    rules: deps.sso?.rules ?? [],
+    origin: new URL(deps.publicUrl ?? defaultPublicUrl).origin,
+  });
   app.register(openApiRoute, { routes });
 }
 

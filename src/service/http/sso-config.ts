@@ -13,7 +13,12 @@ export const ssoSettings = {
   'sso.roles': { default: null, kind: { is: 'role-rules' } },
   'sso.recheck_seconds': { default: 120, kind: { is: 'integer', from: 10, to: 240 } },
   'sso.only': { default: false, kind: { is: 'boolean' } },
+  'sso.scim_token': { default: null, kind: { is: 'secret' } },
+  'sso.external_id_claim': { default: 'sub', kind: { is: 'text' } },
 } as const;
+
+/** Too long to be guessed. */
+const scimTokenLengthMin = 32;
 
 /** As they were taken; null where they are not set. */
 type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
@@ -21,11 +26,14 @@ type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean |
 /** What is missing, as lines for whoever starts the service. */
 export function ssoProblems(settingOf: SsoValues): readonly string[] {
   if (settingOf('sso.issuer') !== null) {
-    return (['sso.client_id', 'sso.roles'] as const)
+    const missing = (['sso.client_id', 'sso.roles'] as const)
       .filter((name) => settingOf(name) === null)
       .map((name) => `${name} must be set where sso.issuer is`);
+    const token = settingOf('sso.scim_token');
+    const isShort = token !== null && String(token).length < scimTokenLengthMin;
+    return isShort ? [...missing, `sso.scim_token has at least ${scimTokenLengthMin} characters`] : missing;
   }
-  const without = (['sso.client_id', 'sso.client_secret', 'sso.roles'] as const).find(
+  const without = (['sso.client_id', 'sso.client_secret', 'sso.roles', 'sso.scim_token'] as const).find(
     (name) => settingOf(name) !== null,
   );
   if (without !== undefined) return [`sso.issuer must be set where ${without} is`];
@@ -37,6 +45,7 @@ export function ssoOf(settingOf: SsoValues): SsoSettings | null {
   const issuer = settingOf('sso.issuer');
   if (issuer === null) return null;
   const secret = settingOf('sso.client_secret');
+  const scimToken = settingOf('sso.scim_token');
   return {
     issuer: String(issuer),
     clientId: String(settingOf('sso.client_id')),
@@ -47,6 +56,8 @@ export function ssoOf(settingOf: SsoValues): SsoSettings | null {
     rules: parseRoleRules(String(settingOf('sso.roles'))) ?? [],
     recheckMs: Number(settingOf('sso.recheck_seconds')) * 1_000,
     isOnlyWay: settingOf('sso.only') === true,
+    scimToken: scimToken === null ? null : String(scimToken),
+    externalIdClaim: String(settingOf('sso.external_id_claim')),
   };
 }
 

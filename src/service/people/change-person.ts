@@ -47,7 +47,7 @@ export async function changePerson(
   if (problems.length > 0) return { kind: 'invalid', problems };
   const isAdminLess = isAdmin(before) && !isAdmin(after);
   const guard = isAdminLess ? await adminGuard(directory) : [];
-  if (isAdminLess && !(await isAnotherAdmin(directory, id))) {
+  if (isAdminLess && !(await isAnotherAdmin(directory, new Set([id])))) {
     return { kind: 'not-allowed', detail: 'this is the last active admin' };
   }
   const isOut = after.status === 'disabled' && before.status === 'active';
@@ -79,19 +79,28 @@ function isAdmin({ roles, status }: Person): boolean {
 }
 
 /** A document that changes whenever an admin goes, so that of two who send each other away one finds a conflict. */
-export async function adminGuard({ documents, clock }: Directory): Promise<readonly DocumentWrite[]> {
-  const row = await documents.find('guard', 'admins');
-  const fixed = { kind: 'guard', id: 'admins', name: null, parent: null, endsAtMs: null, json: '{}' };
+export function adminGuard(directory: Directory): Promise<readonly DocumentWrite[]> {
+  return guardOf(directory, 'admins');
+}
+
+/** Of changes that are written with the same guard, one that has not seen another finds a conflict. */
+export async function guardOf(
+  { documents, clock }: Directory,
+  id: 'admins' | 'provisioning',
+): Promise<readonly DocumentWrite[]> {
+  const row = await documents.find('guard', id);
+  const fixed = { kind: 'guard', id, name: null, parent: null, endsAtMs: null, json: '{}' };
   return [{ ...fixed, seen: row?.version ?? 0, createdAtMs: row?.createdAtMs ?? Math.trunc(clock()) }];
 }
 
 const peopleAtOnce = 200;
 
-export async function isAnotherAdmin({ people }: Directory, id: string): Promise<boolean> {
+/** Whether somebody besides these is an active admin. */
+export async function isAnotherAdmin({ people }: Directory, ids: ReadonlySet<string>): Promise<boolean> {
   let after: Person | null = null;
   for (;;) {
     const found = await people.list({ countMax: peopleAtOnce, after });
-    if (found.some(({ value }) => value.id !== id && isAdmin(value))) return true;
+    if (found.some(({ value }) => !ids.has(value.id) && isAdmin(value))) return true;
     if (found.length < peopleAtOnce) return false;
     after = found.at(-1)?.value ?? null;
   }

@@ -11,6 +11,8 @@ import {
   type Passkey,
   type Person,
   type PersonalToken,
+  type ProvisionedGroup,
+  type ProvisionedPerson,
   passwordDigestOf,
   type RecoveryCodes,
   type ResetLink,
@@ -30,6 +32,8 @@ export interface Directory {
   readonly recoveryCodes: Collection<RecoveryCodes>;
   readonly identities: Collection<LinkedIdentity>;
   readonly signOns: Collection<SignOn>;
+  readonly provisioned: Collection<ProvisionedPerson>;
+  readonly provisionedGroups: Collection<ProvisionedGroup>;
   readonly documents: DocumentStore;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
@@ -81,6 +85,16 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       parent: personId,
       endsAtMs,
     })),
+    provisioned: createCollection<ProvisionedPerson>(
+      documents,
+      'provisioned-person',
+      ({ userName, personId }) => ({ name: userName, ...(personId === null ? {} : { parent: personId }) }),
+    ),
+    provisionedGroups: createCollection<ProvisionedGroup>(
+      documents,
+      'provisioned-group',
+      ({ displayName }) => ({ name: displayName }),
+    ),
     change: (writes, change) => documents.write(writes, { ...change, atMs: Math.trunc(clock()) }),
   };
 }

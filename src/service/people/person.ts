@@ -141,6 +141,40 @@ export interface SignOn {
   readonly endsAtMs: number;
 }
 
+/** What the provider has said of a person by SCIM. */
+export interface ProvisionedPerson {
+  readonly id: string;
+  /** Null until they have been let in for the first time. */
+  readonly personId: string | null;
+  /** Unique, upper and lower case taken as equal. */
+  readonly userName: string;
+  readonly externalId: string | null;
+  readonly displayName: string | null;
+  readonly formattedName: string | null;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly email: string | null;
+  readonly isActive: boolean;
+  /** What is deleted stays, so that whoever comes back is who they were. */
+  readonly isDeleted: boolean;
+  /** What the provider's last word came to: it changes a status here only when it comes to something else. */
+  readonly isLetIn: boolean;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
+/** A group of the provider, as it came by SCIM. */
+export interface ProvisionedGroup {
+  readonly id: string;
+  /** Unique, upper and lower case taken as equal; `sso.roles` names it. */
+  readonly displayName: string;
+  readonly externalId: string | null;
+  /** Of provisioned people. */
+  readonly memberIds: readonly string[];
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
 export interface Application {
   readonly id: string;
   readonly email: string;

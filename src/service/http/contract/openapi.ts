@@ -97,6 +97,11 @@ const components = {
         "The agent's key, shown once when the agent is registered: `writ_` and 46 letters and digits.",
     },
     sandboxToken: { type: 'http', scheme: 'bearer', description: 'The sandbox token of the service.' },
+    scimToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The token of the setting `sso.scim_token`.',
+    },
     personalToken: {
       type: 'http',
       scheme: 'bearer',

@@ -16,7 +16,14 @@ export interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  readonly security: 'agentKey' | 'sandboxToken' | 'person' | 'session' | 'agentOrPerson' | null;
+  readonly security:
+    | 'agentKey'
+    | 'sandboxToken'
+    | 'scimToken'
+    | 'person'
+    | 'session'
+    | 'agentOrPerson'
+    | null;
   /** The operation of the table of roles, or `signed-in`; absent where people have no part in it. */
   readonly access?: string;
   /** Absent where people have no part in it. */
@@ -31,7 +38,7 @@ export interface Operation {
 
 /** A route as the document shows it. */
 export interface DescribedRoute {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** As Fastify writes it: `/v1/agents/:id`. */
   readonly url: string;
   readonly operation: Operation;
@@ -53,7 +60,13 @@ interface RequestBody {
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-type ContentType = 'application/json' | 'application/jsonl' | 'text/csv' | 'text/event-stream' | 'text/plain';
+type ContentType =
+  | 'application/json'
+  | 'application/scim+json'
+  | 'application/jsonl'
+  | 'text/csv'
+  | 'text/event-stream'
+  | 'text/plain';
 
 export interface OperationReply {
   readonly description: string;

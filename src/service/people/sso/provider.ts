@@ -20,6 +20,10 @@ export interface SsoSettings {
   readonly recheckMs: number;
   /** Whether passwords and passkeys let in local admins alone. */
   readonly isOnlyWay: boolean;
+  /** With it the provider says by SCIM who is here; null where sign-ins alone say it. */
+  readonly scimToken: string | null;
+  /** The claim that holds what SCIM calls `externalId`. */
+  readonly externalIdClaim: string;
 }
 
 /** What a browser keeps while it is away. */
@@ -38,6 +42,8 @@ export interface Claims {
   readonly isEmailUnverified: boolean;
   readonly name: string | null;
   readonly groups: readonly string[];
+  /** As SCIM names the person. */
+  readonly externalId: string | null;
 }
 
 export type ProviderAnswer =
@@ -167,6 +173,7 @@ async function right(
       isEmailVerified: claims.email_verified === true,
       isEmailUnverified: claims.email_verified === false,
       name: textOf(claims.name),
+      externalId: textOf(claims[settings.externalIdClaim]),
       groups: typeof groups === 'string' ? [groups] : Array.isArray(groups) ? groups.filter(isText) : [],
     },
   };

@@ -13,6 +13,7 @@ import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
 import { type Person, recordName, type SignOn, shownPerson } from '../person.ts';
 import { endings, type SignedIn, startSession } from '../sessions.ts';
+import { findProvisioned } from './find-provisioned.ts';
 import { mapGroups } from './mapping.ts';
 import type { Claims, SsoSettings } from './provider.ts';
 
@@ -26,6 +27,8 @@ export interface SsoDeps {
 /** Why somebody whom the provider knows is not let in. */
 export type NotLetIn =
   | 'no-role'
+  /** People come by SCIM, and this one has not come. */
+  | 'not-provisioned'
   /** The provider gives no address, one that is none, or says that it has not verified it. */
   | 'no-address'
   | 'disabled'
@@ -68,6 +71,9 @@ export async function enter(
 export async function personOf({ directory, settings }: SsoDeps, claims: Claims): Promise<Person | NotLetIn> {
   const given = mapGroups(settings.rules, claims.groups);
   const identityId = identityOf(settings.issuer, claims.subject);
+  if (settings.scimToken !== null) {
+    return await findProvisioned({ directory, rules: settings.rules }, { claims, identityId });
+  }
   const identity = await directory.identities.find(identityId);
   if (identity !== null) {
     const found = await directory.people.find(identity.value.personId);
@@ -165,7 +171,7 @@ async function follow(
   const [old, next] = [JSON.stringify(shownPerson(before)), JSON.stringify(shownPerson(after))];
   if (old === next) return before;
   const isAdminLess = before.roles.includes('admin') && !after.roles.includes('admin');
-  if (isAdminLess && !(await isAnotherAdmin(directory, before.id))) return 'last-admin';
+  if (isAdminLess && !(await isAnotherAdmin(directory, new Set([before.id])))) return 'last-admin';
   const changed = { ...after, changedAtMs: Math.trunc(directory.clock()) };
   const writes = [
     ...(isAdminLess ? await adminGuard(directory) : []),

@@ -93,6 +93,8 @@ const descriptions = {
     meaning: 'which groups give which roles, such as "admins=admin, finance=approver:finance"',
   },
   'sso.recheck_seconds': { value: 'seconds', meaning: 'how often the provider is asked about each session' },
+  'sso.scim_token': { value: 'token', meaning: 'with which the provider says by SCIM who is here' },
+  'sso.external_id_claim': { value: 'name', meaning: 'the claim that holds what SCIM calls externalId' },
   'sso.only': {
     value: 'boolean',
     meaning: 'whether passwords and passkeys let in admins alone: true or false',

@@ -1,0 +1,99 @@
+// A group of SCIM (RFC 7643, section 4.2) into what is kept of it, and back. Members are users.
+
+import type { ProvisionedGroup } from '../../../people/person.ts';
+import type { GroupDraft } from '../../../people/sso/provision.ts';
+import { invalidValue, ScimError } from './scim-error.ts';
+import { type Assignment, equalTo } from './scim-patch.ts';
+import { memberOf, objectOf, requiredText, type ScimObject, scimList, scimText } from './scim-values.ts';
+
+export const groupUrn = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+
+const membersMax = 10_000;
+
+/** All of it: what is not there is nothing. */
+export function readGroup(body: unknown): GroupDraft {
+  const group = objectOf(body, 'the body');
+  return {
+    displayName: requiredText(memberOf(group, 'displayName'), 'displayName'),
+    externalId: scimText(memberOf(group, 'externalId'), 'externalId'),
+    memberIds: bounded(idsIn(memberOf(group, 'members'))),
+  };
+}
+
+function idsIn(value: unknown): readonly string[] {
+  return scimList(value).map((one) =>
+    requiredText(memberOf(objectOf(one, 'a member'), 'value'), 'members.value'),
+  );
+}
+
+function bounded(ids: readonly string[]): readonly string[] {
+  const distinct = [...new Set(ids)];
+  if (distinct.length <= membersMax) return distinct;
+  throw invalidValue(`a group has at most ${membersMax} members`);
+}
+
+export function patchGroup(before: GroupDraft, assignments: readonly Assignment[]): GroupDraft {
+  return assignments.reduce(assign, before);
+}
+
+function assign(group: GroupDraft, { op, path, filter, value }: Assignment): GroupDraft {
+  switch (path) {
+    case 'displayname':
+      return { ...group, displayName: requiredText(op === 'remove' ? null : value, 'displayName') };
+    case 'externalid':
+      return { ...group, externalId: scimText(op === 'remove' ? null : value, 'externalId') };
+    case 'members':
+      return { ...group, memberIds: membersAfter(group.memberIds, { op, path, filter, value }) };
+    default:
+      return group;
+  }
+}
+
+function membersAfter(before: readonly string[], { op, filter, value }: Assignment): readonly string[] {
+  if (filter !== null) {
+    const wanted = equalTo(filter);
+    if (op !== 'remove' || wanted?.name !== 'value') {
+      throw new ScimError(400, 'members are removed by `members[value eq "ID"]`', 'invalidPath');
+    }
+    return before.filter((id) => id !== wanted.value);
+  }
+  const ids = idsIn(value);
+  if (op === 'add') return bounded([...before, ...ids]);
+  if (op === 'replace') return bounded(ids);
+  return value === undefined || value === null ? [] : before.filter((id) => !ids.includes(id));
+}
+
+/** Whether a filter finds the group; null where it asks what is not answered here. */
+export function groupFilter(filter: string): ((group: ProvisionedGroup) => boolean) | null {
+  const wanted = equalTo(filter);
+  switch (wanted?.name) {
+    case 'displayname':
+      return ({ displayName }) => displayName.toLowerCase() === wanted.value.toLowerCase();
+    case 'externalid':
+      return ({ externalId }) => externalId === wanted.value;
+    case 'id':
+      return ({ id }) => id === wanted.value;
+    case 'members':
+    case 'members.value':
+      return ({ memberIds }) => memberIds.includes(wanted.value);
+    default:
+      return null;
+  }
+}
+
+export function shownGroup(group: ProvisionedGroup, base: string): ScimObject {
+  const { id, displayName, externalId, memberIds, createdAtMs, changedAtMs } = group;
+  return {
+    schemas: [groupUrn],
+    id,
+    ...(externalId === null ? {} : { externalId }),
+    displayName,
+    members: memberIds.map((value) => ({ value, type: 'User', $ref: `${base}/Users/${value}` })),
+    meta: {
+      resourceType: 'Group',
+      created: new Date(createdAtMs).toISOString(),
+      lastModified: new Date(changedAtMs).toISOString(),
+      location: `${base}/Groups/${id}`,
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// Whom the provider names at a sign-in, where people come by SCIM. INVARIANT: nobody comes in, or into being, who was not
+// provisioned; an account becomes somebody's by the id that both ways say, or by an address that the provider has verified.
+
+import { canonicalEmail } from '../../../language/value/email.ts';
+import type { RolesAndGroups } from '../access.ts';
+import type { Directory } from '../directory.ts';
+import { type Person, type ProvisionedPerson, recordName } from '../person.ts';
+import { mapGroups } from './mapping.ts';
+import type { Claims } from './provider.ts';
+import { changeProvisioned, groupNamesOf, type ProvisionDeps, readStanding } from './provision.ts';
+
+export type NotFound = 'not-provisioned' | 'no-role' | 'disabled' | 'address-taken' | 'conflict';
+
+/** `identityId` is of issuer and subject. */
+export async function findProvisioned(
+  deps: ProvisionDeps,
+  { claims, identityId }: { readonly claims: Claims; readonly identityId: string },
+): Promise<Person | NotFound> {
+  const { directory, rules } = deps;
+  const identity = await directory.identities.find(identityId);
+  const { people, groups } = await readStanding(directory);
+  const said = await namedBy(
+    directory,
+    [...people.values()].map(({ value }) => value),
+    {
+      claims,
+      personId: identity?.value.personId ?? null,
+    },
+  );
+  if (said === null) return identity === null ? 'not-provisioned' : 'disabled';
+  if (!said.isActive) return 'disabled';
+  const given = mapGroups(rules, groupNamesOf(groups, said.id));
+  const person = await settled(deps, said, given);
+  if (typeof person === 'string') return person;
+  if (person.status !== 'active') return 'disabled';
+  return identity === null ? await link(directory, person, identityId) : person;
+}
+
+/** The person, once they are what their groups say; `sso.roles` and people here may have changed since. */
+async function settled(
+  deps: ProvisionDeps,
+  said: ProvisionedPerson,
+  given: RolesAndGroups | null,
+): Promise<Person | 'no-role' | 'conflict'> {
+  const find = async (personId: string | null) =>
+    personId === null ? null : ((await deps.directory.people.find(personId))?.value ?? null);
+  const person = await find(said.personId);
+  const isSettled =
+    given === null
+      ? !said.isLetIn
+      : said.isLetIn &&
+        String(person?.roles) === String(given.roles) &&
+        String(person?.groups) === String(given.groups);
+  if (!isSettled) {
+    const result = await changeProvisioned(deps, said.id, (before) => before);
+    if (result.kind !== 'done') return 'conflict';
+  }
+  if (given === null) return 'no-role';
+  const personId = (await deps.directory.provisioned.find(said.id))?.value.personId ?? null;
+  return (isSettled ? person : await find(personId)) ?? 'conflict';
+}
+
+interface Named {
+  readonly claims: Claims;
+  /** Whom the subject is, where that is known. */
+  readonly personId: string | null;
+}
+
+async function namedBy(
+  directory: Directory,
+  all: readonly ProvisionedPerson[],
+  { claims, personId: known }: Named,
+): Promise<ProvisionedPerson | null> {
+  if (known !== null) return all.find(({ personId }) => personId === known) ?? null;
+  const ofId = all.filter(({ externalId }) => externalId !== null && externalId === claims.externalId);
+  // An id that two have says of neither that it is them.
+  if (ofId.length > 0) return ofId.length === 1 ? (ofId[0] ?? null) : null;
+  const email = claims.email === null || !claims.isEmailVerified ? null : canonicalEmail(claims.email);
+  if (email === null) return null;
+  const person = await directory.people.findByName(email);
+  return all.find(({ personId }) => personId !== null && personId === person?.value.id) ?? null;
+}
+
+/** One subject of the provider is one person: a second one with the same address is somebody else. */
+async function link(
+  directory: Directory,
+  person: Person,
+  identityId: string,
+): Promise<Person | 'address-taken' | 'conflict'> {
+  const others = await directory.identities.list({ parent: person.id, countMax: 1 });
+  if (others.length > 0) return 'address-taken';
+  const createdAtMs = Math.trunc(directory.clock());
+  const identity = { id: identityId, personId: person.id, createdAtMs };
+  const result = await directory.change([directory.identities.put(identity, 0)], {
+    who: 'single sign-on',
+    what: 'person-linked',
+    subject: person.id,
+    before: null,
+    after: { person: recordName(person) },
+  });
+  return result === 'changed' ? person : 'conflict';
+}

@@ -1,0 +1,415 @@
+// What the provider says by SCIM, into people here. A provisioned person becomes a person with the roles of their groups as soon as
+// they are active and in a group that `sso.roles` names, and is disabled when they are not. INVARIANT: a change is stored
+// with all that follows from it, or not at all; an admin who disabled somebody is not overruled; one active admin is always left.
+
+import { randomUUID } from 'node:crypto';
+import { canonicalEmail } from '../../../language/value/email.ts';
+import { nameProblem } from '../../../language/value/visible-text.ts';
+import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
+import type { Collection, ReadDocument } from '../../store/contract/collection.ts';
+import type { DocumentWrite } from '../../store/contract/documents.ts';
+import type { RolesAndGroups } from '../access.ts';
+import { adminGuard, guardOf, isAnotherAdmin } from '../change-person.ts';
+import { factorRemovals } from '../codes.ts';
+import type { Directory } from '../directory.ts';
+import { type Person, type ProvisionedGroup, type ProvisionedPerson, shownPerson } from '../person.ts';
+import { endings } from '../sessions.ts';
+import { mapGroups, type RoleRule } from './mapping.ts';
+
+export interface ProvisionDeps {
+  readonly directory: Directory;
+  readonly rules: readonly RoleRule[];
+}
+
+/** What a provider says of a person; what follows from it is not among it. */
+export type PersonDraft = Pick<
+  ProvisionedPerson,
+  | 'userName'
+  | 'externalId'
+  | 'displayName'
+  | 'formattedName'
+  | 'givenName'
+  | 'familyName'
+  | 'email'
+  | 'isActive'
+>;
+
+export type GroupDraft = Pick<ProvisionedGroup, 'displayName' | 'externalId' | 'memberIds'>;
+
+/** Why nothing was changed; `detail` is a sentence in lower case without a final period. */
+export interface NotProvisioned {
+  readonly kind: 'invalid' | 'taken' | 'unknown' | 'conflict';
+  readonly detail: string;
+}
+
+export type Provisioned<T> = { readonly kind: 'done'; readonly value: T } | NotProvisioned;
+
+/** All that is provisioned, as it stands. */
+export interface Standing {
+  readonly people: ReadonlyMap<string, ReadDocument<ProvisionedPerson>>;
+  readonly groups: ReadonlyMap<string, ReadDocument<ProvisionedGroup>>;
+}
+
+const who = 'provisioning';
+const readAtOnce = 200;
+const triesMax = 5;
+const nameLengthMax = 100;
+
+/** Those that are deleted are left out. */
+export async function readStanding({ provisioned, provisionedGroups }: Directory): Promise<Standing> {
+  const [people, groups] = [await readAll(provisioned), await readAll(provisionedGroups)];
+  return {
+    people: new Map(people.filter(({ value }) => !value.isDeleted).map((one) => [one.value.id, one])),
+    groups: new Map(groups.map((one) => [one.value.id, one])),
+  };
+}
+
+/** What the groups of a provisioned person are called. */
+export function groupNamesOf(groups: Standing['groups'], id: string): readonly string[] {
+  return [...groups.values()]
+    .filter(({ value }) => value.memberIds.includes(id))
+    .map(({ value }) => value.displayName);
+}
+
+async function readAll<T extends { readonly id: string; readonly createdAtMs: number }>(
+  collection: Collection<T>,
+): Promise<readonly ReadDocument<T>[]> {
+  const all: ReadDocument<T>[] = [];
+  for (;;) {
+    const page = await collection.list({ countMax: readAtOnce, after: all.at(-1)?.value ?? null });
+    all.push(...page);
+    if (page.length < readAtOnce) return all;
+  }
+}
+
+/** What is said now: `next` replaces what was said before. */
+interface Saying<T> {
+  readonly what: string;
+  readonly standing: Standing;
+  /** Of people and groups, as they are to be. */
+  readonly people: readonly ReadDocument<ProvisionedPerson>[];
+  readonly groups: readonly ReadDocument<ProvisionedGroup>[];
+  readonly removedGroups: readonly ReadDocument<ProvisionedGroup>[];
+  readonly value: T;
+}
+
+/** Adds a person, or brings back one who was deleted. */
+export function addProvisioned(
+  deps: ProvisionDeps,
+  draft: PersonDraft,
+): Promise<Provisioned<ProvisionedPerson>> {
+  return provision(deps, async (standing, nowMs) => {
+    const before = await deps.directory.provisioned.findByName(draft.userName);
+    if (before !== null && !before.value.isDeleted) return takenName(draft.userName);
+    const kept = before?.value ?? {
+      id: randomUUID(),
+      personId: null,
+      isLetIn: false,
+      createdAtMs: nowMs,
+    };
+    const value = { ...kept, ...draft, isDeleted: false, changedAtMs: nowMs };
+    const people = [{ value, version: before?.version ?? 0 }];
+    return { what: 'person-provisioned', standing, people, groups: [], removedGroups: [], value };
+  });
+}
+
+/** `change` makes what is to be of what was; it may throw, and then nothing is changed. */
+export function changeProvisioned(
+  deps: ProvisionDeps,
+  id: string,
+  change: (before: PersonDraft) => PersonDraft,
+): Promise<Provisioned<ProvisionedPerson>> {
+  return provision(deps, async (standing, nowMs) => {
+    const before = standing.people.get(id);
+    if (before === undefined) return unknown('user');
+    const value = { ...before.value, ...change(before.value), changedAtMs: nowMs };
+    const namesake = await deps.directory.provisioned.findByName(value.userName);
+    if (namesake !== null && namesake.value.id !== id) return takenName(value.userName);
+    const people = [{ value, version: before.version }];
+    return { what: 'provisioning-changed', standing, people, groups: [], removedGroups: [], value };
+  });
+}
+
+/** Whoever is deleted is out, and in no group any more. */
+export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<Provisioned<null>> {
+  return provision(deps, async (standing, nowMs) => {
+    const before = standing.people.get(id);
+    if (before === undefined) return unknown('user');
+    const gone = { ...before.value, isActive: false, isDeleted: true, changedAtMs: nowMs };
+    const groups = [...standing.groups.values()]
+      .filter(({ value }) => value.memberIds.includes(id))
+      .map(({ value, version }) => ({
+        value: { ...value, memberIds: value.memberIds.filter((one) => one !== id), changedAtMs: nowMs },
+        version,
+      }));
+    const people = [{ value: gone, version: before.version }];
+    return { what: 'provisioning-ended', standing, people, groups, removedGroups: [], value: null };
+  });
+}
+
+export function addGroup(deps: ProvisionDeps, draft: GroupDraft): Promise<Provisioned<ProvisionedGroup>> {
+  return provision(deps, async (standing, nowMs) => {
+    const value = { ...draft, id: randomUUID(), createdAtMs: nowMs, changedAtMs: nowMs };
+    return groupSaying(standing, { what: 'group-provisioned', before: [], value, version: 0 });
+  });
+}
+
+/** As `changeProvisioned`. */
+export function changeGroup(
+  deps: ProvisionDeps,
+  id: string,
+  change: (before: GroupDraft) => GroupDraft,
+): Promise<Provisioned<ProvisionedGroup>> {
+  return provision(deps, async (standing, nowMs) => {
+    const found = standing.groups.get(id);
+    if (found === undefined) return unknown('group');
+    const value = { ...found.value, ...change(found.value), changedAtMs: nowMs };
+    const before = found.value.memberIds;
+    return groupSaying(standing, { what: 'group-changed', before, value, version: found.version });
+  });
+}
+
+export function removeGroup(deps: ProvisionDeps, id: string): Promise<Provisioned<null>> {
+  return provision(deps, async (standing) => {
+    const found = standing.groups.get(id);
+    if (found === undefined) return unknown('group');
+    const people = membersOf(standing, found.value.memberIds);
+    return { what: 'group-removed', standing, people, groups: [], removedGroups: [found], value: null };
+  });
+}
+
+interface GroupChange {
+  readonly what: string;
+  /** The members until now. */
+  readonly before: readonly string[];
+  readonly value: ProvisionedGroup;
+  readonly version: number;
+}
+
+function groupSaying(
+  standing: Standing,
+  { what, before, value, version }: GroupChange,
+): Saying<ProvisionedGroup> | NotProvisioned {
+  const isTaken = [...standing.groups.values()].some(
+    (one) =>
+      one.value.id !== value.id && one.value.displayName.toLowerCase() === value.displayName.toLowerCase(),
+  );
+  if (isTaken) return { kind: 'taken', detail: `there is a group \`${value.displayName}\`` };
+  const stranger = value.memberIds.find((id) => !standing.people.has(id));
+  if (stranger !== undefined) return { kind: 'invalid', detail: `there is no user \`${stranger}\`` };
+  const people = membersOf(standing, new Set([...before, ...value.memberIds]));
+  return { what, standing, people, groups: [{ value, version }], removedGroups: [], value };
+}
+
+function membersOf({ people }: Standing, ids: Iterable<string>): readonly ReadDocument<ProvisionedPerson>[] {
+  return [...ids].map((id) => people.get(id)).filter((one) => one !== undefined);
+}
+
+function takenName(userName: string): NotProvisioned {
+  return { kind: 'taken', detail: `there is a user \`${userName}\`` };
+}
+
+function unknown(what: 'user' | 'group'): NotProvisioned {
+  return { kind: 'unknown', detail: `there is no such ${what}` };
+}
+
+type Say<T> = (standing: Standing, nowMs: number) => Promise<Saying<T> | NotProvisioned>;
+
+/** Reads how all stands, and stores what is said with all that follows; anew where something came between. */
+async function provision<T>(deps: ProvisionDeps, say: Say<T>): Promise<Provisioned<T>> {
+  const { directory } = deps;
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const guard = await guardOf(directory, 'provisioning');
+    const nowMs = Math.trunc(directory.clock());
+    const saying = await say(await readStanding(directory), nowMs);
+    if ('kind' in saying) return saying;
+    const following = await follow(deps, saying, nowMs);
+    if ('kind' in following) return following;
+    const result = await directory.change([...guard, ...following.writes], {
+      who,
+      what: saying.what,
+      subject: subjectOf(saying),
+      before: following.before,
+      after: following.after,
+    });
+    if (result === 'changed') return { kind: 'done', value: saying.value };
+  }
+  return { kind: 'conflict', detail: 'somebody else changes the same: send it again' };
+}
+
+function subjectOf({ people, groups, removedGroups, what }: Saying<unknown>): string {
+  const ofGroup = what.startsWith('group-') ? (groups[0] ?? removedGroups[0]) : undefined;
+  return (ofGroup ?? people[0])?.value.id ?? '';
+}
+
+interface Following {
+  readonly writes: readonly DocumentWrite[];
+  readonly before: CanonicalValue;
+  readonly after: CanonicalValue;
+}
+
+async function follow(
+  { directory, rules }: ProvisionDeps,
+  { standing, people, groups, removedGroups }: Saying<unknown>,
+  nowMs: number,
+): Promise<Following | NotProvisioned> {
+  const groupsNow = new Map(standing.groups);
+  for (const one of groups) groupsNow.set(one.value.id, one);
+  for (const one of removedGroups) groupsNow.delete(one.value.id);
+  const outcomes: Outcome[] = [];
+  for (const one of people) {
+    const given = mapGroups(rules, groupNamesOf(groupsNow, one.value.id));
+    const outcome = await outcomeOf(directory, one, { given, nowMs });
+    if ('kind' in outcome) return outcome;
+    outcomes.push(outcome);
+  }
+  const leaving = outcomes.filter(({ before, after }) => isAdmin(before) && !isAdmin(after));
+  const leavingIds = new Set(leaving.map(({ before }) => before?.id ?? ''));
+  if (leaving.length > 0 && !(await isAnotherAdmin(directory, leavingIds))) {
+    return { kind: 'conflict', detail: 'this would leave no active admin' };
+  }
+  const shownGroup = ({ value }: ReadDocument<ProvisionedGroup>) => ({
+    name: value.displayName,
+    members: [...value.memberIds],
+  });
+  const groupsBefore = [...groups, ...removedGroups]
+    .map(({ value }) => standing.groups.get(value.id))
+    .filter((one) => one !== undefined);
+  return {
+    writes: [
+      ...(leaving.length > 0 ? await adminGuard(directory) : []),
+      ...groups.map(({ value, version }) => directory.provisionedGroups.put(value, version)),
+      ...removedGroups.map(({ value, version }) => directory.provisionedGroups.remove(value, version)),
+      ...outcomes.flatMap(({ writes }) => writes),
+    ],
+    before: { groups: groupsBefore.map(shownGroup), people: shownOf(outcomes, 'before') },
+    after: { groups: groups.map(shownGroup), people: shownOf(outcomes, 'after') },
+  };
+}
+
+/** Those people of whom something changes. */
+function shownOf(outcomes: readonly Outcome[], which: 'before' | 'after') {
+  return outcomes
+    .filter(({ before, after }) => before !== after)
+    .flatMap((one) => (one[which] === null ? [] : [shownPerson(one[which])]));
+}
+
+function isAdmin(person: Person | null): boolean {
+  return person?.status === 'active' && person.roles.includes('admin');
+}
+
+/** What a provisioned person is here, until now and from now on; the same object where nothing changes. */
+interface Outcome {
+  readonly before: Person | null;
+  readonly after: Person | null;
+  readonly writes: readonly DocumentWrite[];
+}
+
+interface Ground {
+  /** By their groups; null where no group is named. */
+  readonly given: RolesAndGroups | null;
+  readonly nowMs: number;
+}
+
+async function outcomeOf(
+  directory: Directory,
+  said: ReadDocument<ProvisionedPerson>,
+  ground: Ground,
+): Promise<Outcome | NotProvisioned> {
+  const { value } = said;
+  const isLetIn = value.isActive && !value.isDeleted && ground.given !== null;
+  const email = canonicalEmail(value.email ?? value.userName);
+  if (email === null) {
+    return { kind: 'invalid', detail: 'a user needs an e-mail address, in `emails` or as `userName`' };
+  }
+  const keep = (personId: string | null) =>
+    directory.provisioned.put({ ...value, isLetIn, personId }, said.version);
+  const known = value.personId === null ? null : await directory.people.find(value.personId);
+  if (known !== null) return await changed(directory, known, { said: value, keep, isLetIn, ...ground });
+  const present = await directory.people.findByName(email);
+  if (present === null) {
+    if (!isLetIn || ground.given === null) return { before: null, after: null, writes: [keep(null)] };
+    const after = newPerson(value, { email, given: ground.given, nowMs: ground.nowMs });
+    return { before: null, after, writes: [keep(after.id), directory.people.put(after, 0)] };
+  }
+  const others = await directory.provisioned.list({ parent: present.value.id, countMax: readAtOnce });
+  if (others.some((one) => !one.value.isDeleted)) {
+    return { kind: 'taken', detail: `the address ${email} is another user's` };
+  }
+  if (present.value.roles.includes('admin') && present.value.passwordHash !== null) {
+    return { kind: 'taken', detail: `the address ${email} is a local admin's, who stays local` };
+  }
+  // Until the provider lets them in, who has been here before stays who they were.
+  if (!isLetIn) return { before: null, after: null, writes: [keep(null)] };
+  // Whoever was disabled before the provider spoke of them was disabled here.
+  const first = { ...value, isLetIn: others.length === 0 };
+  const outcome = await changed(directory, present, { said: first, keep, isLetIn, ...ground });
+  const removals = others.map((one) => directory.provisioned.remove(one.value, one.version));
+  return { ...outcome, writes: [...outcome.writes, ...removals] };
+}
+
+interface Change extends Ground {
+  readonly said: ProvisionedPerson;
+  readonly keep: (personId: string) => DocumentWrite;
+  readonly isLetIn: boolean;
+}
+
+/** Their password, second factors and tokens end with the first word of the provider, as with single sign-on. */
+async function changed(
+  directory: Directory,
+  { value: before, version }: ReadDocument<Person>,
+  { said, keep, isLetIn, given, nowMs }: Change,
+): Promise<Outcome> {
+  const status = isLetIn ? (said.isLetIn ? before.status : 'active') : 'disabled';
+  const isLocal = before.passwordHash !== null || before.totp !== null;
+  const after: Person = {
+    ...before,
+    ...(isLetIn && given !== null ? { roles: [...given.roles], groups: [...given.groups] } : {}),
+    name: nameOf(said) ?? before.name,
+    status,
+    passwordHash: null,
+    totp: null,
+    changedAtMs: nowMs,
+  };
+  const isSame = !isLocal && JSON.stringify(shownPerson(before)) === JSON.stringify(shownPerson(after));
+  if (isSame) return { before, after: before, writes: [keep(before.id)] };
+  const isOut = status === 'disabled' && before.status === 'active';
+  return {
+    before,
+    after,
+    writes: [
+      keep(before.id),
+      directory.people.put(after, version),
+      ...(isLocal ? await factorRemovals(directory, before.id) : []),
+      ...(isLocal || isOut ? await endings(directory, before.id) : []),
+    ],
+  };
+}
+
+interface NewPerson {
+  readonly email: string;
+  readonly given: RolesAndGroups;
+  readonly nowMs: number;
+}
+
+function newPerson(said: ProvisionedPerson, { email, given, nowMs }: NewPerson): Person {
+  return {
+    id: randomUUID(),
+    email,
+    name: nameOf(said) ?? email,
+    roles: [...given.roles],
+    groups: [...given.groups],
+    status: 'active',
+    passwordHash: null,
+    totp: null,
+    createdAtMs: nowMs,
+    changedAtMs: nowMs,
+  };
+}
+
+/** A name that people can be shown; null where the provider gives none. */
+function nameOf({ displayName, formattedName, givenName, familyName }: ProvisionedPerson): string | null {
+  const parts = [givenName, familyName].filter((part) => part !== null).join(' ');
+  const name = [displayName, formattedName, parts].find((one) => one !== null && one !== '') ?? null;
+  return name !== null && nameProblem(name, nameLengthMax) === null ? name : null;
+}
