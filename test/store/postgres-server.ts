@@ -126,7 +126,7 @@ export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
     async createDatabase() {
       const name = `t${randomUUID().replaceAll('-', '')}`;
       await query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
-      const drop = async () => void (await query(`DROP DATABASE ${name} WITH (FORCE)`));
+      const drop = async () => void (await query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
       return { name, url: urlOf(name), keyFile: join(folder, 'store.key'), drop };
     },
     async start(settings = {}) {
