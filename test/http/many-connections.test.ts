@@ -89,16 +89,20 @@ test('no file descriptors are left: nothing is granted in error, and service res
 });
 
 // The disk of a database is the server's.
-test.skipIf(isOnPostgres)('a disk that takes no more: 500 and nothing granted, then service again', {
-  timeout: 60_000,
-}, async () => {
-  const { service, key } = await start();
-  expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');
-  setLimit(service, 'fsize', '1');
-  const refused = await ask(service.url, key, good);
-  expect(refused).toMatchObject({ status: 500, body: { type: 'urn:writ:error:record_failed' } });
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
-  setLimit(service, 'fsize', 'unlimited');
-  expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-});
+test.skipIf(isOnPostgres)(
+  'a disk that takes no more: 500 and nothing granted, then service again',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const { service, key } = await start();
+    expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');
+    setLimit(service, 'fsize', '1');
+    const refused = await ask(service.url, key, good);
+    expect(refused).toMatchObject({ status: 500, body: { type: 'urn:writ:error:record_failed' } });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
+    setLimit(service, 'fsize', 'unlimited');
+    expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  },
+);
