@@ -25,6 +25,7 @@ function blockAfter(heading: string): string {
 }
 
 const examples = [
+  ...blockAfter('### Shell lines').trim().split('\n'),
   ...blockAfter('### Examples').trim().split('\n'),
   ...Object.values(builtins).map(({ example }) => example),
 ];

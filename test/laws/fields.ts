@@ -40,7 +40,8 @@ export type ListSort =
   | 'walls'
   | 'flags'
   | 'peers'
-  | 'lines';
+  | 'lines'
+  | 'runs';
 
 /** A place that can be read: a field, a field of a record in it, an element of a list. */
 export interface Part {
@@ -87,6 +88,7 @@ const words = [
   'ＡＬＰＨＡ',
   '\u0430lpha',
   '{risk}',
+  "alpha -x 'VIP10'; beta >a-1",
 ];
 
 export const colours = ['red', 'green', 'blue'];
@@ -316,6 +318,12 @@ export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
     { steps: '.cost', sort: 'money' },
     { steps: '.unit', sort: 'enumeration', values: ['USD', 'EUR'] },
     { steps: '.tags', sort: 'texts', canMiss: true },
+  ],
+  runs: [
+    { steps: '.program', sort: 'text' },
+    { steps: '.subcommand', sort: 'text' },
+    { steps: '.args', sort: 'texts' },
+    { steps: '.options', sort: 'texts' },
   ],
 };
 

@@ -51,6 +51,7 @@ const calls = {
   trim: values,
   fold: values,
   links: values,
+  commands: values,
   domain: values,
   host: values,
   scheme: values,

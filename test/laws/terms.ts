@@ -25,7 +25,7 @@ type Maker = (scope: Scope, depth: number) => string | null;
 const literals: Readonly<Record<Exclude<OrderedSort, 'datetime'>, readonly string[]>> = {
   number: ['0', '1', '3', '0.1', '0.3', '7', '1_000', '-2', '12', '4.5', '20'],
   money: ['5 USD', '100 EUR', '0.1 USD', '2_500 JPY', '-3 USD', '0 USD'],
-  duration: ['30s', '15m', '24h', '7d', '1h', '-30s'],
+  duration: ['30s', '1h', '24h', '7d', '1h', '-30s'],
   date: ['2026-03-01', '2026-12-25', '2024-02-29', '2026-03-29'],
   timestamp: ['2026-03-01T12:00:00Z', '2026-03-29T02:30:00+02:00', '2026-03-02T01:30:00.5+02:00'],
 };
@@ -317,6 +317,7 @@ export function listOf(scope: Scope, sort: ListSort, depth: number): string | nu
   const options: Maker[] = [read(sort), read(sort)];
   if (sort === 'texts') options.push(fact('agent.tags'));
   if (sort === 'sites') options.push((inner) => made`links(${term(inner, 'text', depth)})`);
+  if (sort === 'runs') options.push((inner) => made`commands(${term(inner, 'text', depth)})`);
   options.push(otherwise([sort], () => '([])'));
   options.push(({ random }) => (listLiterals[sort] === undefined ? null : random.pick(listLiterals[sort])));
   const lets = letsHere(scope, sort);
@@ -326,7 +327,7 @@ export function listOf(scope: Scope, sort: ListSort, depth: number): string | nu
 
 function listTerm(scope: Scope, depth: number): string | null {
   const sorts = scope.readables.map(({ sort }) => sort).filter(isList);
-  return listOf(scope, scope.random.pick([...sorts, 'texts']), depth);
+  return listOf(scope, scope.random.pick([...sorts, 'texts', 'runs']), depth);
 }
 
 const variableNames = ['item', 'inner'];
@@ -359,7 +360,7 @@ function sourceSorts(scope: Scope): readonly ListSort[] {
   const nested = scope.readables.flatMap(({ text, sort }) =>
     scope.variables.some((name) => text.startsWith(name)) && isList(sort) ? [sort, sort, sort] : [],
   );
-  return [...own, ...nested, 'texts', 'sites', 'numbers'];
+  return [...own, ...nested, 'texts', 'sites', 'runs', 'numbers'];
 }
 
 /** An absent list counts as empty, so presence is not asked for. */
@@ -368,8 +369,9 @@ function sourcesOf(scope: Scope, sort: ListSort): readonly string[] {
   const lets = letsHere(scope, sort).map(({ name }) => name);
   const written = listLiterals[sort] ?? [];
   if (sort === 'texts') return [...fields, ...lets, ...written, 'agent.tags'];
-  const texts = readableHere(scope, ['text']).map(({ text }) => `links(${text})`);
-  return sort === 'sites' ? [...fields, ...texts] : [...fields, ...lets, ...written];
+  const made = sort === 'sites' ? 'links' : sort === 'runs' ? 'commands' : null;
+  if (made === null) return [...fields, ...lets, ...written];
+  return [...fields, ...readableHere(scope, ['text']).map(({ text }) => `${made}(${text})`)];
 }
 
 /** Sorts of lists whose elements are compared as values of this sort. */

@@ -28,6 +28,11 @@ export const builtins = {
     meaning: 'the URLs and web addresses in a text, in canonical form',
     example: '"www.example.com/a" in links("see www.example.com/a.")',
   },
+  commands: {
+    signature: 'commands(string): [{ program, subcommand: string, args, options: [string] }]',
+    meaning: 'what a shell line would run, unknown unless the line itself says it',
+    example: 'every c in commands("ls -l") (c.program == "ls")',
+  },
   domain: {
     signature: 'domain(email): host',
     meaning: 'what stands behind the @, in canonical form',

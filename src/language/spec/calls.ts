@@ -5,6 +5,7 @@ import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { type Decimal, fromNumber, multiply } from '../value/decimal.ts';
 import { domain } from '../value/email.ts';
 import { canonicalLinks } from '../value/links.ts';
+import { shellCommands } from '../value/shell/commands.ts';
 import { fold, length, lower, trim } from '../value/text.ts';
 import { dateInZone } from '../value/time.ts';
 import { parseWebAddress, type Url } from '../value/url.ts';
@@ -19,6 +20,7 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   trim: ([text]) => trim(text as string),
   fold: ([text]) => fold(text as string),
   links: ([text]) => canonicalLinks(text as string),
+  commands: ([line]) => shellCommands(line as string) ?? unknown,
   domain: ([email]) => domain(email as string),
   host: ([address]) => ofUrl(address, ({ host }) => host),
   scheme: ([address]) => ofUrl(address, ({ scheme }) => scheme),

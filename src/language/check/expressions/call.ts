@@ -2,6 +2,7 @@
 
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression } from '../../model/expression.ts';
+import { shellCommandType } from '../../model/shell-command-type.ts';
 import { anyText, enumeration, listOf, quantity, type Type } from '../../model/type.ts';
 import type { CallNode } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
@@ -31,6 +32,7 @@ const isUrl = (type: Type): boolean =>
   type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
 const textToText: Signature = { count: one, takes: isText, yields: () => anyText };
 const hostText: Type = { ...anyText, of: 'host' };
+const shellCommandList = listOf(shellCommandType);
 const extreme: Signature = { count: { min: 2, max: 100 }, takes: isOrdered, yields: joined };
 
 const signatures = {
@@ -43,6 +45,7 @@ const signatures = {
   trim: textToText,
   fold: textToText,
   links: { count: one, takes: isText, yields: () => listOf({ ...anyText, of: 'web_address' }) },
+  commands: { count: one, takes: isText, yields: () => shellCommandList },
   domain: {
     count: one,
     takes: (type) => type.kind === 'text' && type.of === 'email',

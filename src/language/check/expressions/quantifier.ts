@@ -66,7 +66,7 @@ function resultType(node: Quantifier, body: Expression, ctx: Context): Type | nu
   return null;
 }
 
-/** A list to go through: a field, which may be absent, a literal, `agent.tags` or `links(...)`. */
+/** A list to go through: a field, which may be absent, a literal, `agent.tags`, `links(...)` or `commands(...)`. */
 function inferSource(node: Tree, ctx: Context): Expression | null {
   if (node.kind === 'path' && isDeclaredList(node, ctx)) {
     ctx.env.use(node.root.text);
@@ -77,7 +77,7 @@ function inferSource(node: Tree, ctx: Context): Expression | null {
   const value = isField && node.steps.length > 0 ? inferFieldSource(node, ctx) : inferValue(node, ctx);
   if (value === null) return null;
   const source = behindLets(value, letsOf(ctx.env));
-  const isSource = ['field', 'list', 'fact'].includes(source.kind) || isLinks(source);
+  const isSource = ['field', 'list', 'fact'].includes(source.kind) || isListCall(source);
   if (isSource && source.type.kind === 'list') return source;
   ctx.env.report(sourceUnfit(value));
   return null;
@@ -87,8 +87,8 @@ function isDeclaredList(node: Path, ctx: Context): boolean {
   return ctx.env.ask('kind', node.root.text) === 'list' && !ctx.variables.has(node.root.text);
 }
 
-function isLinks(source: Expression): boolean {
-  return source.kind === 'call' && source.builtin === 'links';
+function isListCall(source: Expression): boolean {
+  return source.kind === 'call' && (source.builtin === 'links' || source.builtin === 'commands');
 }
 
 /** The field without asking for its presence: an absent list counts as empty. */

@@ -280,7 +280,7 @@ export function sourceDeclaredList(name: NameNode): Diagnostic {
 export function sourceUnfit(expression: Expression): Diagnostic {
   const message = `a quantifier goes through lists, this is \`${typeText(expression.type)}\``;
   return error('source-unfit', expression.span, message, {
-    help: 'name a list of the payload, a list literal, `agent.tags` or `links(...)`',
+    help: 'name a list of the payload, a list literal, `agent.tags`, `links(...)` or `commands(...)`',
   });
 }
 

@@ -152,6 +152,7 @@ const calls = {
   trim: lifted('trim'),
   fold: lifted('fold'),
   links: lifted('links'),
+  commands: lifted('commands'),
   domain: lifted('domain'),
   host: lifted('hostOf'),
   scheme: lifted('schemeOf'),

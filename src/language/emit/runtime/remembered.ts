@@ -1,10 +1,11 @@
-// What rules ask of texts at some length: folded forms, links, words mentioned. The rules of an action ask the same of one
+// What rules ask of texts at some length: folded forms, links, commands, words mentioned. The rules of an action ask the same of one
 // request's texts, and quantifiers ask it round after round, so what they came to is kept until the next request; how
 // many rules ask then hardly matters.
 // INVARIANT: an answer depends on its text alone.
 
 import { canonicalLinks } from '../../value/links.ts';
 import { isMentioned, tokensOf } from '../../value/mentions.ts';
+import { shellCommands } from '../../value/shell/commands.ts';
 import { fold as foldText } from '../../value/text.ts';
 
 /** Of each question: an agent chooses how many texts there are. */
@@ -45,6 +46,7 @@ const plainWords = /^[!-~]+(?: [!-~]+)*$/;
 
 const foldRemembered = remembering(foldText);
 export const cachedLinks = remembering(canonicalLinks);
+export const cachedCommands = remembering(shellCommands);
 const tokens = remembering(tokensOf);
 
 export function cachedFold(text: string): string {

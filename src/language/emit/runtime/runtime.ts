@@ -45,7 +45,7 @@ import {
   readNow,
   readTimestamp,
 } from './reading.ts';
-import { cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
+import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
 import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
 
@@ -64,6 +64,7 @@ export const runtime = {
   canonicalPathIgnoringCase,
   canonicalUrl,
   canonicalWebAddress,
+  commands: cachedCommands,
   dateOf,
   divide: divideQuantities,
   domain,

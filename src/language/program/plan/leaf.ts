@@ -38,10 +38,16 @@ export function constantTerm(expression: Extract<Expression, { kind: 'literal' }
 export function callTerm(expression: Extract<Expression, { kind: 'call' }>, args: readonly Term[]): Term {
   const { builtin } = expression;
   const cost = callCosts[builtin] + args.reduce((sum, arg) => sum + arg.cost, 0);
-  const element: Element | null = builtin === 'links' ? textElement : null;
+  const element: Element | null = elementsOfCalls[builtin] ?? null;
   const isTotal = totalCalls.has(builtin) && args.every((arg) => !arg.mayBeUnknown);
   return { kind: 'call', builtin, args, ...openTerm(expression, cost), element, mayBeUnknown: !isTotal };
 }
+
+/** Of those that yield lists. */
+const elementsOfCalls: Partial<Record<Builtin, Element>> = {
+  links: textElement,
+  commands: valueElement('record'),
+};
 
 /** Those that have a result for every argument. */
 const totalCalls: ReadonlySet<string> = new Set(['length', 'lower', 'trim', 'fold', 'links', 'domain']);
@@ -52,6 +58,7 @@ const callCosts = {
   trim: 3,
   fold: 12,
   links: 60,
+  commands: 80,
   domain: 5,
   host: 30,
   scheme: 30,

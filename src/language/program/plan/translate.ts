@@ -317,6 +317,7 @@ function toSources(expression: Quantify, scope: Scope, ctx: Ctx): Sources {
 
 function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
   if (source.kind === 'field') return elementSlots(source, scope);
+  if (source.kind === 'call' && source.type.kind === 'list') return [source.type.element];
   return source.kind === 'else' ? elementSlots(source.subject, scope) : [];
 }
 

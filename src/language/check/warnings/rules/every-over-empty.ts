@@ -1,4 +1,5 @@
-// `every` is true of an empty list: an `allow` that rests on it grants a request that names nothing.
+// `every` is true of an empty list: an `allow` that rests on it grants a request that names nothing. A shell line without
+// commands runs nothing, and a command may do without arguments.
 
 import type { Expression, Quantify } from '../../../model/expression.ts';
 import { compare, zero } from '../../../value/decimal.ts';
@@ -13,6 +14,7 @@ export function everyOverEmpty({ enforced, env }: Examined): void {
     for (const { node, polarity } of one.parts) {
       if (node.kind !== 'quantify' || node.quantifier !== 'every' || polarity !== 1) continue;
       if (node.sources.some((source) => isFilled(source) || isAskedFor(source, one))) continue;
+      if (node.sources.every((source) => isOfCommands(source, one))) continue;
       env.report(
         warning('every-over-empty', node.span, 'this is true when there is no element at all', {
           help: `declare a least length, such as \`[T] 1..\`, or add \`some ${node.variable} in ... (...)\``,
@@ -28,6 +30,19 @@ function isFilled(source: Expression): boolean {
   if (source.type.kind !== 'list') return false;
   const { low } = source.type.length;
   return low !== null && compare(low, zero) > 0;
+}
+
+/** The commands of a line, or what one of them is called with. */
+function isOfCommands(source: Expression, { parts }: RuleInPolicy): boolean {
+  if (source.kind === 'call') return source.builtin === 'commands';
+  return (
+    source.kind === 'field' &&
+    parts.some(({ node }) => node.kind === 'quantify' && node.variable === source.root && ofCommands(node))
+  );
+}
+
+function ofCommands({ sources }: Quantify): boolean {
+  return sources.every((source) => source.kind === 'call' && source.builtin === 'commands');
 }
 
 /** The rule asks for an element elsewhere: by `some`, by a length or by a count. */

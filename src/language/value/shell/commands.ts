@@ -1,0 +1,210 @@
+// Which programs a shell line starts, with which arguments, and which files it opens: `sh` as `dash` reads it, where `bash`
+// reads the same. All branches count, and each loop as if it went round. INVARIANT: where the answer is a list, whatever the shell starts or opens
+// is in it; whatever the reader does not understand makes the answer null.
+
+import { commandOf, type ShellCommand } from './command.ts';
+import { type ShellToken, shellTokens } from './tokens.ts';
+import type { ShellWord } from './words.ts';
+import { shellReservedWords, startedBy } from './wrappers.ts';
+
+/** More of them, or more of them in each other, are not read. */
+const commandsMax = 256;
+const nestingMax = 32;
+/** A line in a line, as in `sh -c "sh -c ls"`. */
+const linesMax = 4;
+
+const variableName = /^[A-Za-z_]\w*$/;
+
+/** A line on its way through its tokens. */
+interface Reading {
+  readonly tokens: readonly ShellToken[];
+  at: number;
+  nesting: number;
+  readonly depth: number;
+  readonly commands: ShellCommand[];
+}
+
+/** All commands of the line, in the order in which they are written; null where any of them is unknown. */
+export function shellCommands(line: string): readonly ShellCommand[] | null {
+  return commandsWithin(line, 1);
+}
+
+function commandsWithin(line: string, depth: number): readonly ShellCommand[] | null {
+  const tokens = depth > linesMax ? null : shellTokens(line);
+  if (tokens === null) return null;
+  const reading: Reading = { tokens, at: 0, nesting: 0, depth, commands: [] };
+  return readList(reading) && reading.at === tokens.length ? reading.commands : null;
+}
+
+/** Commands up to the first token that begins none. */
+function readList(reading: Reading): boolean {
+  for (skipLines(reading); beginsCommand(reading); skipLines(reading)) {
+    if (!readAndOr(reading)) return false;
+    if (!takeOperator(reading, ';', '&', '\n')) return true;
+  }
+  return true;
+}
+
+/** As `readList`, of one command at least. */
+function readBody(reading: Reading): boolean {
+  skipLines(reading);
+  return beginsCommand(reading) && readList(reading);
+}
+
+function beginsCommand({ tokens, at }: Reading): boolean {
+  const token = tokens[at];
+  if (token === undefined) return false;
+  if (token.kind === 'operator') return token.text === '(';
+  return token.kind === 'redirection' || !token.isPlain || !closingWords.has(token.text);
+}
+
+function readAndOr(reading: Reading): boolean {
+  while (readPipeline(reading)) {
+    if (!takeOperator(reading, '&&', '||')) return true;
+    skipLines(reading);
+  }
+  return false;
+}
+
+function readPipeline(reading: Reading): boolean {
+  takeReserved(reading, '!');
+  while (readCommand(reading)) {
+    if (!takeOperator(reading, '|')) return true;
+    skipLines(reading);
+  }
+  return false;
+}
+
+/** Words that end or part a compound command. */
+const closingWords: ReadonlySet<string> = new Set(['}', 'do', 'done', 'elif', 'else', 'esac', 'fi', 'then']);
+
+function readCommand(reading: Reading): boolean {
+  reading.nesting += 1;
+  if (reading.nesting > nestingMax) return false;
+  const compound = takeCompound(reading);
+  const isRead = compound === null ? readSimple(reading) : compound(reading) && readRedirections(reading);
+  reading.nesting -= 1;
+  return isRead;
+}
+
+type Reader = (reading: Reading) => boolean;
+
+/** The reader of a compound command whose first word has been taken; null before a simple one. */
+function takeCompound(reading: Reading): Reader | null {
+  if (takeOperator(reading, '(')) {
+    return (inner) => readBody(inner) && takeOperator(inner, ')');
+  }
+  const word = reading.tokens[reading.at];
+  if (word?.kind !== 'word' || !word.isPlain || !Object.hasOwn(compounds, word.text)) return null;
+  reading.at += 1;
+  return compounds[word.text as keyof typeof compounds];
+}
+
+const compounds = {
+  '{': (reading) => readBody(reading) && takeReserved(reading, '}'),
+  while: readLoop,
+  until: readLoop,
+  if: (reading) => {
+    do {
+      if (!readBody(reading) || !takeReserved(reading, 'then') || !readBody(reading)) return false;
+    } while (takeReserved(reading, 'elif'));
+    if (takeReserved(reading, 'else') && !readBody(reading)) return false;
+    return takeReserved(reading, 'fi');
+  },
+  for: (reading) => {
+    const name = takeWord(reading);
+    if (name === null || !name.isPlain || !variableName.test(name.text)) return false;
+    skipLines(reading);
+    if (!takeReserved(reading, 'in')) return false;
+    for (let word = takeWord(reading); word !== null; word = takeWord(reading)) {
+      if (word.isPattern || !push(reading, commandOf('=', [`${name.text}=${word.text}`]))) return false;
+    }
+    if (!takeOperator(reading, ';', '\n')) return false;
+    skipLines(reading);
+    return readDo(reading);
+  },
+  case: (reading) => {
+    const word = takeWord(reading);
+    skipLines(reading);
+    if (word === null || word.isPattern || !takeReserved(reading, 'in')) return false;
+    for (skipLines(reading); !takeReserved(reading, 'esac'); skipLines(reading)) {
+      takeOperator(reading, '(');
+      if (takeReserved(reading, 'esac')) return false;
+      do {
+        if (takeWord(reading) === null) return false;
+      } while (takeOperator(reading, '|'));
+      if (!takeOperator(reading, ')') || !readList(reading)) return false;
+      if (!takeOperator(reading, ';;')) return takeReserved(reading, 'esac');
+    }
+    return true;
+  },
+} satisfies Record<string, Reader>;
+
+function readLoop(reading: Reading): boolean {
+  return readBody(reading) && readDo(reading);
+}
+
+function readDo(reading: Reading): boolean {
+  return takeReserved(reading, 'do') && readBody(reading) && takeReserved(reading, 'done');
+}
+
+function readRedirections(reading: Reading): boolean {
+  for (
+    let token = reading.tokens[reading.at];
+    token?.kind === 'redirection';
+    token = reading.tokens[reading.at]
+  ) {
+    reading.at += 1;
+    if (token.opens !== null && !push(reading, commandOf(token.opens, [token.file]))) return false;
+  }
+  return true;
+}
+
+/** Settings, redirections and words in any order that the shell takes. */
+function readSimple(reading: Reading): boolean {
+  const words: string[] = [];
+  const start = reading.at;
+  while (readRedirections(reading)) {
+    const word = takeWord(reading);
+    if (word === null) {
+      if (reading.at === start) return false;
+      const started = startedBy(words, (line) => commandsWithin(line, reading.depth + 1));
+      return started?.every((command) => push(reading, command)) === true;
+    }
+    // Files stand for a pattern; and a setting in front of a reserved word makes it a program, which nobody means.
+    if (word.isPattern || (words.length === 0 && word.isPlain && shellReservedWords.has(word.text)))
+      return false;
+    if (words.length > 0 || !word.isSetting) words.push(word.text);
+    else if (!push(reading, commandOf('=', [word.text]))) return false;
+  }
+  return false;
+}
+
+function push({ commands }: Reading, command: ShellCommand): boolean {
+  return commands.push(command) <= commandsMax;
+}
+
+function takeWord(reading: Reading): ShellWord | null {
+  const token = reading.tokens[reading.at];
+  if (token?.kind !== 'word') return null;
+  reading.at += 1;
+  return token;
+}
+
+function takeReserved(reading: Reading, text: string): boolean {
+  const token = reading.tokens[reading.at];
+  const isThere = token?.kind === 'word' && token.isPlain && token.text === text;
+  if (isThere) reading.at += 1;
+  return isThere;
+}
+
+function takeOperator(reading: Reading, ...texts: readonly string[]): boolean {
+  const token = reading.tokens[reading.at];
+  const isThere = token?.kind === 'operator' && texts.includes(token.text);
+  if (isThere) reading.at += 1;
+  return isThere;
+}
+
+function skipLines(reading: Reading): void {
+  while (takeOperator(reading, '\n'));
+}

@@ -1,0 +1,135 @@
+// What a program starts that is there to start others: the program and, where its own options are understood, what it
+// starts. Of the rest nothing is known. What a program starts besides its work (a pager, an editor, a hook) is no part of this.
+
+import { commandOf, type ShellCommand } from './command.ts';
+
+/** Words that are the shell's where a command begins; those of `bash` are among them. */
+export const shellReservedWords: ReadonlySet<string> = new Set(
+  '! { } [[ ]] case coproc do done elif else esac fi for function if in select then until while'.split(' '),
+);
+
+/** Programs and words of shells that run what they are given, or change what later words mean. */
+const runners: ReadonlySet<string> = new Set(
+  `. alias bind builtin complete compgen coproc declare enable eval fc hash let local mapfile readarray shopt source trap
+  typeset unalias
+  at batch busybox caffeinate capsh catchsegv ccache cgexec chpst choom chronic chroot chrt cpulimit csh dbus-run-session
+  doas dumb-init eatmydata elvish entr expect faketime firejail fish flock fakeroot gdb gosu hyperfine ifne ionice ksh
+  ld.so linux32 linux64 logsave ltrace mksh newgrp nsenter nu numactl parallel perf pkexec posh prlimit proxychains
+  pwsh rbash rc rlwrap run-parts runcon runuser screen script setarch setpriv sg softlimit ssh start-stop-daemon
+  strace su su-exec systemd-run taskset tcsh tini tmux torsocks toybox tsocks unbuffer unshare valgrind watch xargs
+  xonsh xvfb-run yash zsh`.split(/\s+/),
+);
+
+/** Those that read lines as this reader does. */
+const shells: ReadonlySet<string> = new Set(['sh', 'dash', 'bash', 'ash']);
+
+/** Words of shells that take names of variables, which some evaluate where they look like elements of arrays. */
+const namers: ReadonlySet<string> = new Set(
+  '[ test printf export readonly read unset getopts wait'.split(' '),
+);
+
+/** Names that stand for redirections and settings in the list of commands. */
+const signs: ReadonlySet<string> = new Set(['<', '>', '>>', '<>', '=']);
+
+const setting = /^[A-Za-z_]\w*=/;
+const element = /\w\[/;
+const duration = /^\d+(?:\.\d+)?[smhd]?$/;
+
+/** What reads a line in a line. */
+type LineReader = (line: string) => readonly ShellCommand[] | null;
+
+/** Longer chains of programs that start each other are not read. */
+const chainMax = 8;
+
+/** The program that the words start, and what that starts in its turn; nothing of no words, null where it is unknown. */
+export function startedBy(words: readonly string[], readLine: LineReader): readonly ShellCommand[] | null {
+  const started: ShellCommand[] = [];
+  let rest = words;
+  for (let links = 0; rest.length > 0; links += 1) {
+    const command = commandOf(rest[0]!, rest.slice(1));
+    const { program, args } = command;
+    if (links === chainMax || signs.has(program) || isUnknown(command)) return null;
+    started.push(command);
+    if (shells.has(program)) {
+      const inner = args.length === 2 && args[0] === '-c' ? readLine(args[1]!) : null;
+      return inner === null ? null : [...started, ...inner];
+    }
+    const inner = isWrapper(program) ? wrappers[program](args) : [];
+    if (inner === null) return null;
+    const settings = program === 'env' || program === 'sudo' ? settingsIn(inner) : [];
+    if (settings.some((text) => !setting.test(text))) return null;
+    started.push(...settings.map((text) => commandOf('=', [text])));
+    rest = inner.slice(settings.length);
+    if (rest.length > 0 && (shellReservedWords.has(rest[0]!) || setting.test(rest[0]!))) return null;
+  }
+  return started;
+}
+
+function isUnknown({ program, args }: ShellCommand): boolean {
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  if (name === '' || runners.has(name)) return true;
+  // Another file of that name may do whatever it likes.
+  if (name !== program && (shells.has(name) || isWrapper(name))) return true;
+  return namers.has(program) && args.some((arg) => element.test(arg));
+}
+
+/** The words in front that the wrapper takes for settings: all that hold `=`. */
+function settingsIn(words: readonly string[]): readonly string[] {
+  const at = words.findIndex((word) => !word.includes('='));
+  return words.slice(0, at < 0 ? words.length : at);
+}
+
+/** The words behind the options of each wrapper that is understood; null where they are not. */
+type Wrapper = (args: readonly string[]) => readonly string[] | null;
+
+const wrappers = {
+  command: (args) => (args[0] === '-v' || args[0] === '-V' ? [] : behindOptions(args, {})),
+  env: (args) => behindOptions(args, { '-': 0, '-i': 0, '-u': 1 }),
+  exec: (args) => behindOptions(args, {}),
+  find: (args) => (args.some((arg) => /^-(?:exec|ok)/.test(arg)) ? null : []),
+  // Settings may name programs; so may options that are not here.
+  git: (args) => {
+    const behind = behindOptions(args, { '-C': 1, '--no-pager': 0, '--version': 0, '--help': 0, '-P': 0 });
+    return behind === null || gitRunners.test(behind.slice(0, 2).join(' ')) ? null : [];
+  },
+  nice: (args) => behindOptions(args, { '-n': 1 }),
+  nohup: (args) => behindOptions(args, {}),
+  set: (args) => (setsNoWords(args) ? [] : null),
+  setsid: (args) => behindOptions(args, {}),
+  stdbuf: (args) => behindOptions(args, { '-i0': 0, '-o0': 0, '-e0': 0, '-iL': 0, '-oL': 0, '-eL': 0 }),
+  sudo: (args) => behindOptions(args, { '-n': 0 }),
+  time: (args) => behindOptions(args, { '-p': 0 }),
+  timeout: (args) => {
+    const behind = behindOptions(args, { '-k': 1, '-s': 1 });
+    return behind !== null && duration.test(behind[0] ?? '') ? behind.slice(1) : null;
+  },
+} satisfies Record<string, Wrapper>;
+
+const gitRunners = /^(?:bisect run|submodule foreach|filter-branch\b|for-each-repo\b|difftool|mergetool)/;
+
+function isWrapper(program: string): program is keyof typeof wrappers {
+  return Object.hasOwn(wrappers, program);
+}
+
+/** The words behind the options, of which each takes so many words; null where another option comes. */
+function behindOptions(
+  args: readonly string[],
+  options: Readonly<Record<string, number>>,
+): readonly string[] | null {
+  let at = 0;
+  while (args[at]?.startsWith('-') === true) {
+    const option = args[at]!;
+    if (!Object.hasOwn(options, option)) return null;
+    at += 1 + options[option]!;
+  }
+  return at > args.length ? null : args.slice(at);
+}
+
+/** Whether `set` changes when the shell stops or what it prints, and not how it reads. */
+function setsNoWords(args: readonly string[]): boolean {
+  return args.every((arg, at) =>
+    args[at - 1]?.endsWith('o') === true ? harmlessOptions.has(arg) : /^[-+](?:[eux]+|[eux]*o)$/.test(arg),
+  );
+}
+
+const harmlessOptions: ReadonlySet<string> = new Set(['errexit', 'nounset', 'pipefail', 'xtrace']);
