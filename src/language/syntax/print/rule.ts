@@ -106,8 +106,7 @@ export function expressionLines(
   const [first, ...rest] = printPieces(expression);
   const fits = indentColumns(indent) + text.length <= columnsMax;
   // A comment in the last piece stands behind it, where it parts nothing.
-  const isParted =
-    rest.length > 0 && holdsComment({ start: expression.span.start, end: rest.at(-1)!.start });
+  const isParted = rest.length > 0 && holdsComment({ start: expression.span.start, end: rest.at(-1)!.start });
   if (fits && !isParted) return [{ indent, start, text }];
   return [
     { indent, start, text: `${prefix}${first!.text}` },
