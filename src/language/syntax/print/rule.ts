@@ -103,9 +103,11 @@ export function expressionLines(
   { indent, start, holdsComment }: ExpressionRoom,
 ): readonly PrintedLine[] {
   const text = `${prefix}${printExpression(expression)}`;
-  const fits = indentColumns(indent) + text.length <= columnsMax;
-  if (fits && !holdsComment(expression.span)) return [{ indent, start, text }];
   const [first, ...rest] = printPieces(expression);
+  const fits = indentColumns(indent) + text.length <= columnsMax;
+  // A comment in the last piece stands behind it, where it parts nothing.
+  const isParted = rest.length > 0 && holdsComment({ start: expression.span.start, end: rest.at(-1)!.start });
+  if (fits && !isParted) return [{ indent, start, text }];
   return [
     { indent, start, text: `${prefix}${first!.text}` },
     ...rest.map((piece) => ({ indent: indent + 1, ...piece })),
