@@ -3,6 +3,7 @@
 import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/print.css';
 import { watchConnection } from './api/connection.ts';
 import { App } from './app.tsx';
 import { followLinks } from './navigation/navigation.ts';

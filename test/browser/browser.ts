@@ -1,10 +1,10 @@
-// A real browser on a real service: one Chromium for a test file, a window of its own for each person. INVARIANT: an error
+// A real browser on a real service: one Chromium for a worker, a window of its own for each person. INVARIANT: an error
 // in the page, a broken content policy or a message on its console fails the test that caused it.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { beforeAll, expect, onTestFinished } from 'vitest';
 import { cookieOf, firstAdmin, password, personWith, send } from '../http/person-client.ts';
 import type { Service } from '../http/service.ts';
 import { findChromium } from './chromium.ts';
@@ -37,13 +37,14 @@ const args = [
   '--no-first-run',
 ];
 
+/** It ends with the worker that runs the tests. */
+let browser: Browser | null = null;
+
 /** The function returned opens a window, which closes with its test. */
 export function shareBrowser(): (service: Pick<Service, 'url'>, options?: WindowOptions) => Promise<Window> {
-  let browser: Browser | null = null;
   beforeAll(async () => {
-    browser = await launchBrowser();
+    if (browser?.isConnected() !== true) browser = await launchBrowser();
   });
-  afterAll(() => browser?.close());
   return async (service, options = {}) => {
     if (browser === null) throw new Error('only for use inside a test');
     return await openWindow(browser, service, options);

@@ -168,3 +168,43 @@ test('a view is saved by its name, for its list and its person', async () => {
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   expect(await view.count()).toBe(0);
 });
+
+test('who is looking at a request is seen by others, who decide all the same', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 209, vendor: 'Acme' });
+  const ben = (await open(service(), { email: 'ben@example.com' })).page;
+  await ben.goto('/approvals?text=209');
+  await goToRow(ben, id);
+  await ben.keyboard.press('c');
+  await ben.getByText('You are looking at it').waitFor();
+  expect(await accessibilityFaults(ben)).toEqual([]);
+  const cleo = (
+    await open(service(), { email: 'cleo@example.com', size: phone, theme: 'dark', expected: /409/ })
+  ).page;
+  await cleo.goto('/approvals?text=209');
+  const bens = cleo.getByText('ben@example.com is looking at it');
+  await bens.waitFor();
+  expect(await accessibilityFaults(cleo)).toEqual([]);
+  await cleo.locator(`a[data-row="${id}"]`).click();
+  await bens.waitFor();
+  await cleo.getByRole('button', { name: 'Claim' }).click();
+  await cleo.getByText('You are looking at it').waitFor();
+  await ben.getByText(/cleo\S* is looking at it/i).waitFor();
+  expect(await accessibilityFaults(cleo)).toEqual([]);
+  expect(await cleo.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await cleo.route(`**/v1/requests/${id}/claim`, (route) =>
+    route.fulfill({
+      status: 409,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: 'urn:writ:error:conflict', title: 'Not so', detail: 'it waits no more' }),
+    }),
+  );
+  await cleo.keyboard.press('c');
+  await cleo.getByText('it waits no more').waitFor();
+  await cleo.unroute(`**/v1/requests/${id}/claim`);
+  await cleo.getByRole('button', { name: 'Give back' }).click();
+  await cleo.getByText('You are looking at it').waitFor({ state: 'detached' });
+  // A claim of somebody else keeps nobody from deciding, and goes with the wait.
+  expect((await give(await signedIn(service(), 'cleo@example.com'), id, 'reject')).status).toBe(200);
+  await bens.waitFor({ state: 'detached' });
+});

@@ -1,5 +1,5 @@
 // `node test/browser/screenshots.ts [--out FOLDER] [--only NAME,...] [--docs]`: every page of a service that has a week behind
-// it, in light, dark and on a phone, as PNG files to be looked at; with `--docs` those of docs/pictures are made anew, too. What
+// it, in light, dark, on a phone and on paper, as PNG files to be looked at; with `--docs` those of docs/pictures are made anew, too. What
 // a page says on its console is printed, and ends with exit code 1.
 
 import { mkdirSync } from 'node:fs';
@@ -69,6 +69,8 @@ const looks = [
   { name: 'light', theme: 'light', size: { width: 1440, height: 900 } },
   { name: 'dark', theme: 'dark', size: { width: 1440, height: 900 } },
   { name: 'phone', theme: 'light', size: sizes.phone },
+  // A sheet of A4 within its margins. It is light whatever the screen is.
+  { name: 'print', theme: 'dark', size: { width: 718, height: 1_046 }, media: 'print' },
 ] as const;
 
 async function picture(browser: Browser, demo: Demo, look: (typeof looks)[number]): Promise<number> {
@@ -96,6 +98,7 @@ async function picture(browser: Browser, demo: Demo, look: (typeof looks)[number
       await page.waitForTimeout(100);
     }
     if (waitFor !== undefined) await page.locator(waitFor).first().waitFor();
+    if ('media' in look) await page.emulateMedia({ media: look.media });
     await page.waitForTimeout(400);
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     if (Number(overflow) > 0) say(`is ${overflow} px too wide`);

@@ -92,10 +92,16 @@ const driver = Type.Object(
   { name: Type.String(), semanticVersion: Type.String(), rules: Type.Array(rule, { uniqueItems: true }) },
   closed,
 );
+const notification = Type.Object({ level: Type.Literal('note'), message }, closed);
+const invocation = Type.Object(
+  { executionSuccessful: Type.Literal(true), toolExecutionNotifications: Type.Array(notification) },
+  closed,
+);
 const run = Type.Object(
   {
     tool: Type.Object({ driver }, closed),
     columnKind: Type.Literal('unicodeCodePoints'),
+    invocations: Type.Optional(Type.Array(invocation, { minItems: 1 })),
     results: Type.Array(result),
   },
   closed,
@@ -227,6 +233,25 @@ describe('annotations', () => {
     expect(text).toBe(
       '::warning file=a.policy,line=1,endLine=3,title=never-true::100 %25\\u{d}::set-env name=x::y%0Anote: here (b.policy:7)\n',
     );
+  });
+});
+
+describe('what was left out', () => {
+  it('is said for people and for build servers', async () => {
+    const rules = Array.from({ length: 301 }, (_, at) => `  allow r${at} when payload.n == ${at}`);
+    const folder = createFolder({
+      'a.policy': `action a.b { n: integer }\npolicy p on a.b {\n${rules.join('\n')}\n}\n`,
+    });
+    const said = 'not looked for needless rules where there are many: a.b (--thorough does)';
+    const checked = async (format: string): Promise<string> =>
+      (await writ(['check', '.', '--format', format], { cwd: folder })).stdout;
+    const [text, github, sarif] = await Promise.all(['text', 'github', 'sarif'].map(checked));
+    expect(text).toContain(`\n· ${said}\n`);
+    expect(github!.split('\n')).toContain(`::notice::${said}`);
+    const [{ invocations }] = readLog(sarif!).runs as [ReturnType<typeof readLog>['runs'][number]];
+    expect(invocations?.[0]?.toolExecutionNotifications).toEqual([
+      { level: 'note', message: { text: said } },
+    ]);
   });
 });
 

@@ -6,10 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { firstAdmin, personWith, send, tokenClient } from '../http/person-client.ts';
 import { authorize, type Service, shareService, startService } from '../http/service.ts';
-import { shareWarmWrit } from './warm.ts';
-import { writ as ownProcess, type Ran } from './writ.ts';
-
-const writ = shareWarmWrit();
+import { type Ran, writ } from './writ.ts';
 
 const shared = shareService();
 let inShared: ReturnType<typeof withAdmin> | null = null;
@@ -67,7 +64,7 @@ test('writ alerts shows what is on, what was, and the rules, and changes these',
   expect(set.stdout).toMatch(/switch +Kill switch on +off +kill_switch +1 +5 /);
   await expect.poll(on, { timeout: 10_000 }).toBe('no alert is on\n');
   expect((await run('alerts')).stdout).toMatch(
-    /^began +over +alert +what happened\n20\d\d-\d\d-\d\d \d\d:\d\d +20/,
+    /^BEGAN +OVER +ALERT +WHAT HAPPENED\n20\d\d-\d\d-\d\d \d\d:\d\d +20/,
   );
   expect(await run('alerts', 'set', 'denials')).toMatchObject({ code: 2 });
   expect((await run('alerts', 'set', 'none', '--off')).stderr).toContain('there is no rule `none`');
@@ -86,7 +83,7 @@ describe('writ point', () => {
       (await authorize(service, { key: sent, headers: { 'x-writ-agent': 'buyer' } })).status;
     expect(await ask()).toBe(200);
     const list = (await point('list')).stdout;
-    expect(list).toMatch(/files proxy +active +buyer +(?:never|\d{4}-\S+Z) +[0-9a-f-]{36}/);
+    expect(list).toMatch(/files proxy +active +buyer +(?:never|\d{4}-\S+ \d\d:\d\d) +[0-9a-f-]{36}/);
     expect(list).not.toContain(key);
     const none = await point('assign', 'files proxy', '--none');
     expect([none.stdout, await ask()]).toEqual(['files proxy asks for no agent\n', 403]);
@@ -357,7 +354,7 @@ describe('a client', () => {
     const { service } = await sharedWithAdmin();
     const token = `writp_${'S'.repeat(46)}`;
     const env = { WRIT_URL: service.url, WRIT_TOKEN: token };
-    const ran = await ownProcess(['people', 'list', '--json'], { env });
+    const ran = await writ(['people', 'list', '--json'], { env });
     expect([ran.code, ran.stdout + ran.stderr]).toEqual([1, expect.stringContaining('not_signed_in')]);
     expect(ran.stdout + ran.stderr).not.toContain(token);
   });
@@ -398,5 +395,9 @@ describe('writ requests, approve, reject', () => {
     expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/^error: 409 /)]);
     expect((await run('requests', 'show', 'nonsense')).code).toBe(1);
     expect((await asBen('approve', one)).code).toBe(2);
+    const text = (await run('requests', 'show', other)).stdout;
+    expect(text).toMatch(
+      / approvals ben@example\.com \(\S+\) rejected for finance, 20\d\d-\S+ \d\d:\d\d: we do not know/,
+    );
   });
 });

@@ -1,10 +1,9 @@
-// The command line as people run it: `writ` for most tests, by a process that a test file keeps for all its commands, and
+// The command line as people run it: `writ` for most tests, by a process that is kept for all commands, and
 // `writProcess` where the process itself is what is looked at. INVARIANT: one command after the other in the kept process.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 
@@ -45,11 +44,10 @@ export function writProcess(args: readonly string[], options: ProcessOptions = {
   });
 }
 
+/** It ends with the worker that runs the tests, whose channel it listens to. */
 let kept: ChildProcess | null = null;
 /** The command that was asked for last. */
 let last: Promise<unknown> = Promise.resolve();
-
-afterAll(() => kept?.kill('SIGKILL'));
 
 /** Runs `writ ARGS` to its end. */
 export function writ(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
@@ -74,7 +72,7 @@ async function runKept(args: readonly string[], options: RunOptions): Promise<Ra
     kept = null;
     throw new Error(`the process of \`writ ${args.join(' ')}\` has ended with ${JSON.stringify(answer)}`);
   }
-  // A test file that is done does not wait for it.
+  // A worker that is done does not wait for it.
   child.unref();
   child.channel?.unref();
   return answer as Ran;

@@ -113,9 +113,9 @@ points.change        POST /v1/points/{id}/disable, POST /v1/points/{id}/enable, 
 requests.view        GET /v1/requests, GET /v1/requests/count, GET /v1/requests/{id}, GET /v1/requests/export
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
-requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/look-alikes, GET /v1/requests/{id}/amounts, GET /v1/agents/{id}/payload-profile
+requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/look-alikes, GET /v1/requests/{id}/amounts, GET /v1/claims, GET /v1/agents/{id}/payload-profile
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/take-back
-requests.reject      POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments
+requests.reject      POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments, POST /v1/requests/{id}/claim, DELETE /v1/requests/{id}/claim
 requests.report      POST /v1/requests/{id}/outcome
 overview.view        GET /v1/overview
 people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations

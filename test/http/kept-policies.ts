@@ -1,5 +1,5 @@
-// Policy directories with the thread that follows each, kept from one service of a test file to the next: a thread that
-// has its code and has compiled once takes over in a moment. INVARIANT: whoever takes one finds the policies that it
+// Policy directories with the thread that follows each, kept from one service to the next, also of another test file: a
+// thread that has its code and has compiled once takes over in a moment. INVARIANT: whoever takes one finds the policies that it
 // would have found in a new one, in force.
 
 import {
@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { openPolicies, type PolicyHost, type PolicyState } from '../../src/service/policies/policy-host.ts';
 
 export interface KeptPolicies {
@@ -26,12 +25,9 @@ export interface KeptPolicies {
 
 const file = 'demo.policy';
 
-/** Those that nobody has at present. */
+/** Those that nobody has at present; they end with the worker, and their folders with the run. */
 const free: Kept[] = [];
-
-afterAll(async () => {
-  await Promise.all(free.splice(0).map((kept) => kept.remove()));
-});
+const freeMax = 3;
 
 /** A directory with these policies. */
 export async function takePolicies(text: string): Promise<KeptPolicies> {
@@ -49,7 +45,15 @@ export async function takePolicies(text: string): Promise<KeptPolicies> {
     onChange: (listener) => void listeners.push(listener),
     close: async () => undefined,
   };
-  return { directory, host: lent, giveBack: () => giveBack(kept) };
+  let givenBack: Promise<void> | null = null;
+  return {
+    directory,
+    host: lent,
+    giveBack() {
+      givenBack ??= giveBack(kept);
+      return givenBack;
+    },
+  };
 }
 
 interface Kept {
@@ -89,7 +93,7 @@ async function giveBack(kept: Kept): Promise<void> {
   for (const name of readdirSync(directory))
     if (name !== 'policies') rmSync(join(directory, name), { recursive: true, force: true });
   const isWhole = textIn(directory) !== null && host.state().status === 'current';
-  if (isWhole) free.push(kept);
+  if (isWhole && free.length < freeMax) free.push(kept);
   else await remove();
 }
 

@@ -8,7 +8,8 @@ import { openPolicies } from '../../src/service/policies/policy-host.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { openWire } from '../store/cut-wire.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from '../store/postgres-server.ts';
-import { firstAdmin, tokenClient } from './person-client.ts';
+import { readNews } from './hint-reader.ts';
+import { type Client, client, firstAdmin, tokenClient } from './person-client.ts';
 import { authorize, policyText, type Service, startService, temporaryDirectory } from './service.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -96,9 +97,26 @@ test('replicas of a database know each other, and which set each has read', asyn
       standbys: [],
     });
   expect(await (await fetch(`${second.url}/metrics`)).text()).toMatch(/^writ_replicas_ready 2$/m);
+  await seesClaims(first, second, admin);
   await first.store.close();
   await expect.poll(async () => (await admin.send('/v1/replicas')).body.items).toHaveLength(1);
 });
+
+/** What one takes at a replica is seen at the other, where who follows hears of it. */
+async function seesClaims(first: Service, second: Service, admin: Client): Promise<void> {
+  const atFirst = client(first, admin.headers);
+  const lookers = async (): Promise<readonly string[]> =>
+    (await admin.send('/v1/claims')).body.items.map((one: { request_id: string }) => one.request_id);
+  const reader = await readNews(second, admin);
+  const body = '{"action_key":"demo.escalate","payload":{}}';
+  const { request_id: id } = (await (await authorize(first, { body })).json()) as { request_id: string };
+  expect((await atFirst.send(`/v1/requests/${id}/claim`, { method: 'POST' })).status).toBe(200);
+  await expect.poll(() => reader.heard.map(({ kind }) => kind), { timeout: 5_000 }).toContain('approvals');
+  expect(await lookers()).toEqual([id]);
+  expect((await atFirst.send(`/v1/requests/${id}/claim`, { method: 'DELETE' })).status).toBe(204);
+  expect(await lookers()).toEqual([]);
+  reader.leave();
+}
 
 test('without a database nothing is granted, `/readyz` says so within a second, and all is well by itself after it', async () => {
   const database = await server.createDatabase();

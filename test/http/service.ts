@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import { type AppDeps, createApp } from '../../src/service/http/app.ts';
 import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
@@ -17,9 +17,6 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { undocumentedIn } from './documented.ts';
 import { takePolicies } from './kept-policies.ts';
-
-// A service starts two threads; other work may share the machine.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 export const sandboxToken = 'sandbox-token-of-the-tests';
 
@@ -112,6 +109,9 @@ interface Followed {
   readonly start: () => Promise<void>;
 }
 
+/** The same for every service: made once. */
+let kept: OpenApiDocument | null = null;
+
 /** Follows every reply of any test. */
 function followDocument(app: FastifyInstance): Followed {
   const undocumented: string[] = [];
@@ -147,7 +147,9 @@ function followDocument(app: FastifyInstance): Followed {
     }) as typeof response.end;
   });
   const start = async () => {
-    document = (await app.inject('/openapi.json')).json<OpenApiDocument>();
+    await app.ready();
+    kept ??= (await app.inject('/openapi.json')).json<OpenApiDocument>();
+    document = kept;
   };
   return { undocumented, start };
 }

@@ -12,9 +12,13 @@ function verdictsOf(sources: PolicySources) {
 }
 
 function ofText(text: string): ClaimVerdict {
+  return allOfText(text)[0]!;
+}
+
+function allOfText(text: string): readonly ClaimVerdict[] {
   const files = [{ path: 'a.policy', text }];
   const missing = { code: 'list-file-missing', message: '' } as const;
-  return verdictsOf({ files, readListFile: () => missing }).verdicts[0]!;
+  return verdictsOf({ files, readListFile: () => missing }).verdicts;
 }
 
 function termsOf({ verdicts }: ClaimVerdict, text: string): readonly string[] {
@@ -108,6 +112,23 @@ guarantee g on basket.buy { never allow when payload.part * payload.total > 10 }
     const verdict = ofText(text);
     expect(verdict.kind).toBe('undecided');
     expect(termsOf(verdict, text).join()).toMatch(/payload\.(part|total) \* payload\.(part|total) > 10/);
+  });
+
+  it('is not named for a claim beside it', () => {
+    const text = `${items}
+policy p on basket.buy {
+  allow all
+  deny linked when "https://shop.example/" in links(payload.text)
+}
+guarantee g on basket.buy {
+  never allow when payload.part * payload.total > 10
+  never allow when "https://other.example/" in links(payload.text)
+}`;
+    const [product, link] = allOfText(text);
+    expect([product!.kind, link!.kind]).toEqual(['undecided', 'undecided']);
+    expect(termsOf(product!, text).join()).toContain('payload.part * payload.total > 10');
+    expect(termsOf(product!, text).join()).not.toContain('other.example');
+    expect(termsOf(link!, text).join()).not.toContain('payload.part');
   });
 
   it('counts payloads so large that a guard is unknown', () => {

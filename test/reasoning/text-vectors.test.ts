@@ -75,6 +75,19 @@ describe('textVectors', () => {
     expect(vectors.some(({ answers }) => answers[0] && answers[2])).toBe(true);
   });
 
+  it('never gives a text that is to be avoided, however many are', () => {
+    const pattern = '(?s)[ab].*';
+    const avoid = new Map(Array.from({ length: 200 }, (_, at) => [`k-${at}`, at]));
+    const textsOf = (): readonly string[] =>
+      textVectors([pattern], avoid)!.flatMap(({ answers, texts }) => (answers[0] ? texts : []));
+    const first = textsOf();
+    for (const text of first) avoid.set(text, avoid.size);
+    const others = textsOf();
+    expect(first).not.toEqual([]);
+    expect(others).not.toEqual([]);
+    expect(others.filter((text) => avoid.has(text))).toEqual([]);
+  });
+
   it('gives up on too many states instead of guessing', () => {
     expect(textVectors(Array.from({ length: 16 }, (_, at) => `.*w${at}x.*`))).toBeNull();
   });

@@ -15,6 +15,7 @@ import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx'
 import type { Page } from './page.ts';
 import './layout.css';
 import { Notices } from './notices.tsx';
+import { Printed } from './printed.tsx';
 import { SignInForm } from './sign-in.tsx';
 import { StalePolicies, useStaleSince } from './stale-policies.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
@@ -73,6 +74,7 @@ export function Layout({ pages, children }: LayoutProps) {
         <StalePolicies since={staleSince} />
         <Notices />
         <div class={isPlaceKnown ? 'page' : 'page page-placeless'}>{children}</div>
+        <Printed />
       </main>
       <SignInAgain />
     </div>

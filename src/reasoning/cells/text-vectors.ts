@@ -19,22 +19,42 @@ export function textVectors(
   patterns: readonly string[],
   avoid: Avoided = new Map(),
 ): readonly TextVector[] | null {
-  const key = JSON.stringify([patterns, [...avoid.keys()].slice(0, avoidedMax)]);
-  const known = remembered.get(key);
-  if (known !== undefined) return known;
-  const programs = patterns.map(programOf);
-  const vectors = programs.includes(null) ? null : walk(programs as readonly PatternProgram[], avoid);
-  if (remembered.size >= rememberedMax) remembered.clear();
-  remembered.set(key, vectors);
-  return vectors;
+  const vectors = remembered(patterns, avoid.size > 0);
+  return vectors?.map(({ answers, texts }) => ({ answers, texts: pickTexts(texts, avoid) })) ?? null;
 }
 
 /** Texts that are not to stand for others. */
 type Avoided = ReadonlyMap<string, unknown>;
 
-const remembered = new Map<string, readonly TextVector[] | null>();
-const rememberedMax = 500;
-const avoidedMax = 200;
+function pickTexts(texts: readonly string[], avoid: Avoided): readonly string[] {
+  const picked: string[] = [];
+  for (const text of texts) {
+    if (!avoid.has(text)) picked.push(text);
+    if (picked.length === textsPerVector) break;
+  }
+  return picked;
+}
+
+const known = new Map<string, readonly TextVector[] | null>();
+const knownMax = 500;
+const knownTextsMax = 200_000;
+let knownTexts = 0;
+
+/** `isAvoiding`: with more texts, so that some are left of those that may not be taken. */
+function remembered(patterns: readonly string[], isAvoiding: boolean): readonly TextVector[] | null {
+  const key = JSON.stringify([patterns, isAvoiding]);
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const programs = patterns.map(programOf);
+  const vectors = programs.includes(null) ? null : walk(programs as readonly PatternProgram[], isAvoiding);
+  if (known.size >= knownMax || knownTexts >= knownTextsMax) {
+    known.clear();
+    knownTexts = 0;
+  }
+  known.set(key, vectors);
+  knownTexts += vectors?.reduce((sum, { texts }) => sum + texts.length, 0) ?? 0;
+  return vectors;
+}
 
 interface State {
   readonly places: readonly number[];
@@ -44,14 +64,15 @@ interface State {
 interface Walk {
   readonly automata: readonly Automaton[];
   readonly alphabet: readonly number[];
-  readonly avoid: Avoided;
+  readonly isAvoiding: boolean;
   readonly visits: Map<string, number>;
   readonly found: Map<string, { readonly answers: readonly boolean[]; readonly texts: string[] }>;
 }
 
-function walk(programs: readonly PatternProgram[], avoid: Avoided): readonly TextVector[] | null {
+function walk(programs: readonly PatternProgram[], isAvoiding: boolean): readonly TextVector[] | null {
   const automata = programs.map(automatonOf);
-  const one: Walk = { automata, alphabet: alphabetOf(programs), avoid, visits: new Map(), found: new Map() };
+  const alphabet = alphabetOf(programs);
+  const one: Walk = { automata, alphabet, isAvoiding, visits: new Map(), found: new Map() };
   let layer: readonly State[] = [{ places: automata.map(() => 0), text: '' }];
   while (layer.length > 0) {
     for (const state of layer) note(one, state);
@@ -65,16 +86,16 @@ function walk(programs: readonly PatternProgram[], avoid: Avoided): readonly Tex
   return [...one.found.values()];
 }
 
-function note({ automata, avoid, found }: Walk, { places, text }: State): void {
+function note({ automata, isAvoiding, found }: Walk, { places, text }: State): void {
   const answers = automata.map((automaton, at) => automaton.accepts(places[at]!));
   const key = answers.join();
   const vector = found.get(key) ?? { answers, texts: [] };
-  if (vector.texts.length < textsPerVector && !avoid.has(text)) vector.texts.push(text);
+  if (isAvoiding || vector.texts.length < textsPerVector) vector.texts.push(text);
   found.set(key, vector);
 }
 
-function nextStates({ automata, alphabet, avoid, visits }: Walk, state: State): readonly State[] {
-  const again = avoid.size > 0 ? visitsMax : 0;
+function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: State): readonly State[] {
+  const again = isAvoiding ? visitsMax : 0;
   return alphabet.flatMap((codePoint) => {
     const places = automata.map((automaton, at) => automaton.step(state.places[at]!, codePoint));
     const key = places.join();

@@ -11,7 +11,8 @@ import { asClaimed, refutation } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { Lemma } from '../linear/inequality.ts';
-import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import type { Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
 import { isGuard } from './outcomes.ts';
 import { createProblem, enforcedOf, type ProofProblem } from './problem.ts';
@@ -189,9 +190,11 @@ class Prover {
   readonly #ctx: ProofContext;
   readonly #formula: number;
   readonly #log: ProofLog;
+  readonly #broken: readonly SolverLiteral[];
 
-  constructor({ ctx }: ProofProblem) {
+  constructor({ ctx, broken }: ProofProblem) {
     this.#ctx = ctx;
+    this.#broken = broken;
     this.#formula = ctx.circuit.solver.given.length;
     this.#log = new ProofLog(ctx);
   }
@@ -214,15 +217,15 @@ class Prover {
     for (let round = 0; round < witnessesMax; round += 1) {
       const answer = solveFor(this.#ctx, [broken, own, ...small], conflictsMax);
       if (answer === null) return undecided('too much search', []);
-      if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held(claim, [broken, own]);
-      if (leftOpen.size > 0) return this.#guessed(guessed);
+      if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, own]);
+      if (leftOpen.size > 0) return this.#guessed(broken, guessed);
       const facts = asClaimed(claim, witnessOf(this.#ctx));
       const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
-      for (const span of wronglyGuessed(this.#ctx, facts)) guessed.set(JSON.stringify(span), span);
+      for (const span of this.#wronglyGuessed(broken, facts)) guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(own), ...this.#otherThanThis(round)]);
     }
-    return this.#guessed(guessed);
+    return this.#guessed(broken, guessed);
   }
 
   /** No model breaks the claim with small payloads; and with any? */
@@ -249,9 +252,32 @@ class Prover {
     return decision === null ? null : { kind: 'refuted', facts, decision };
   }
 
-  #guessed(wrong: ReadonlyMap<string, Span>): Verdict {
-    const all = [...this.#ctx.guesses.values()].map(({ span }) => span);
-    return undecided('guessed conditions', wrong.size > 0 ? [...wrong.values()] : all);
+  #guessed(broken: SolverLiteral, wrong: ReadonlyMap<string, Span>): Verdict {
+    const read = [...this.#ctx.guesses.values()].filter(this.#isReadBy(broken));
+    return undecided('guessed conditions', wrong.size > 0 ? [...wrong.values()] : spansOf(read));
+  }
+
+  /** Conditions of which the model says something else than the definition does of the request. */
+  #wronglyGuessed(broken: SolverLiteral, facts: Facts): readonly Span[] {
+    const { set, conditions } = this.#ctx;
+    const { risk } = authorize(set, facts);
+    const scope = { set, facts: resolveFacts(set, facts), risk, variables: new Map() };
+    return conditions
+      .filter(this.#isReadBy(broken))
+      .filter(({ expression, pair }) => evaluateCondition(expression, scope) !== textTruth(this.#ctx, pair))
+      .map(({ expression }) => expression.span);
+  }
+
+  /** What only other claims read is nothing to this one. */
+  #isReadBy(broken: SolverLiteral): (condition: { readonly pair: Pair }) => boolean {
+    const { circuit } = this.#ctx;
+    const own = circuit.variablesUnder([broken]);
+    const ofClaims = circuit.variablesUnder(this.#broken);
+    return ({ pair }) => {
+      const variables = [variableOf(pair.isTrue), variableOf(pair.isFalse)];
+      const isIn = (some: ReadonlySet<number>): boolean => variables.some((one) => some.has(one));
+      return isIn(own) || !isIn(ofClaims);
+    };
   }
 
   /** Other guesses, or in turn other cells. */
@@ -302,13 +328,4 @@ function undecided(why: Why, terms: readonly Span[]): Verdict {
 
 function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
   return [...new Map(places.map(({ span }) => [JSON.stringify(span), span])).values()];
-}
-
-/** Conditions of which the model says something else than the definition does of the request. */
-function wronglyGuessed(ctx: ProofContext, facts: Facts): readonly Span[] {
-  const { risk } = authorize(ctx.set, facts);
-  const scope = { set: ctx.set, facts: resolveFacts(ctx.set, facts), risk, variables: new Map() };
-  return ctx.conditions
-    .filter(({ expression, pair }) => evaluateCondition(expression, scope) !== textTruth(ctx, pair))
-    .map(({ expression }) => expression.span);
 }

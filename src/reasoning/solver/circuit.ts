@@ -1,7 +1,7 @@
 // Gates over literals, written as clauses. What is constant is folded away, and the same gate is made once, so that the
 // same condition under two rules is one literal.
 
-import { notLiteral, type SolverLiteral } from './literal.ts';
+import { notLiteral, type SolverLiteral, variableOf } from './literal.ts';
 import { Solver } from './solver.ts';
 
 /** A condition in three-valued logic: at most one of the two holds; where neither does it is unknown. */
@@ -23,6 +23,8 @@ export class Circuit {
   readonly yes: SolverLiteral;
   readonly no: SolverLiteral;
   readonly #gates = new Map<string, SolverLiteral>();
+  /** By variable of a gate's output. */
+  readonly #inputs: (readonly SolverLiteral[])[] = [];
 
   constructor() {
     this.yes = this.solver.variable(true);
@@ -126,8 +128,18 @@ export class Circuit {
     return node;
   }
 
+  /** Variables of these literals and of what the gates under them are made of. */
+  variablesUnder(literals: Iterable<SolverLiteral>): ReadonlySet<number> {
+    const variables = new Set([...literals].map(variableOf));
+    // A set hands out what is added to it meanwhile, too.
+    for (const variable of variables)
+      for (const input of this.#inputs[variable] ?? []) variables.add(variableOf(input));
+    return variables;
+  }
+
   #gate(inputs: readonly SolverLiteral[]): SolverLiteral {
     const output = this.free();
+    this.#inputs[variableOf(output)] = inputs;
     for (const input of inputs) this.require([notLiteral(output), input]);
     this.require([output, ...inputs.map(notLiteral)]);
     return output;

@@ -165,6 +165,7 @@ function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
   const changeFeed = createChangeFeed({
     chain: store.chain,
     statistics: store.statistics,
+    documents: store.documents,
     clock,
     timing: deps.changeFeedTiming ?? {},
     onFailure: (err) => log.warn({ err }, 'what has changed was not looked at; trying again'),

@@ -1,4 +1,4 @@
-// Deletes what has ended: sessions, tokens, invitations, reset links, notices, alerts that are long over, and messages that were
+// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, alerts that are long over, and messages that were
 // delivered or given up. What has ended counts as ended before that, too; this only keeps the store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
@@ -24,6 +24,7 @@ const sweptKinds = [
   'reset-link',
   'sign-on',
   'notice',
+  'claim',
   'delivery',
   'alert',
 ] as const;

@@ -104,15 +104,15 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   requests: {
     summary: 'list and show the requests of a running service',
-    load: async () => (await import('./commands/requests.ts')).defineRequests,
+    load: async () => (await import('./commands/requests/requests.ts')).defineRequests,
   },
   approve: {
     summary: 'approve a request that waits',
-    load: async () => (await import('./commands/approve.ts')).defineApprove,
+    load: async () => (await import('./commands/requests/approve.ts')).defineApprove,
   },
   reject: {
     summary: 'reject a request that waits',
-    load: async () => (await import('./commands/reject.ts')).defineReject,
+    load: async () => (await import('./commands/requests/reject.ts')).defineReject,
   },
   people: {
     summary: 'manage who has access to a running service',
@@ -146,11 +146,17 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'move the records into a database, and go on after a restore',
     load: async () => (await import('./commands/stores/store.ts')).defineStore,
   },
+  completion: {
+    summary: 'print a script that completes commands and options in a shell',
+    load: async () => (await import('./commands/completion.ts')).defineCompletion,
+  },
   dump: {
     summary: 'print what a stage of the compiler made',
     load: async () => (await import('./commands/dump.ts')).defineDump,
   },
 };
+
+const completion = 'completion';
 
 /** Runs one command line, without the program's name. Never rejects. */
 export async function main(args: readonly string[]): Promise<ExitCode> {
@@ -181,8 +187,9 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
   for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary).exitOverride();
     if (alias !== undefined) command.alias(alias);
-    // Only the command that runs is loaded; the help shows one line for each other.
-    if (wanted !== undefined && (name === wanted || alias === wanted)) (await load())(command, finish);
+    // Only the command that runs is loaded; the help shows one line for each other. Completion knows them all.
+    const isWanted = wanted !== undefined && (wanted === completion || name === wanted || alias === wanted);
+    if (isWanted) (await load())(command, finish);
   }
   // People try the word before the flag.
   program.command('version', { hidden: true }).action(() => print(`${manifest.version}\n`));

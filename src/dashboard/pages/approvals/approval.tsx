@@ -19,6 +19,7 @@ import { agentName } from '../requests/request-table.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
+import { ClaimButton, Looking, useClaims } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
@@ -62,12 +63,17 @@ function Whole({ request, problem, reload }: WholeProps) {
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const lookAlikes = useLookAlikes(id);
+  const claims = useClaims();
+  const mayClaim = request.may?.comment === true;
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
   const keys = useShortcuts([
     { keys: ['a'], label: 'Approve, with a comment', run: () => setAsked({ vote: 'approve' }) },
     { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ vote: 'reject' }) },
     ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
+    ...(mayClaim
+      ? [{ keys: ['c'], label: 'Claim it, or give it back', run: () => void claims.turn(id) }]
+      : []),
     { keys: ['Ctrl + Enter'], label: 'Send what is written' },
     { keys: ['n'], label: 'Next in queue', run: goNext },
     { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
@@ -106,10 +112,17 @@ function Whole({ request, problem, reload }: WholeProps) {
             <ButtonLink href={`/requests/${id}`} icon="list">
               Full details
             </ButtonLink>
+            {mayClaim && <ClaimButton claims={claims} id={id} />}
           </>
         }
       >
         <ProblemNote problem={problem} />
+        <ProblemNote problem={claims.problem} />
+        {claims.of(id).length > 0 && (
+          <div>
+            <Looking claims={claims.of(id)} />
+          </div>
+        )}
         <Meanwhile request={request} ownAct={ownAct} next={next} />
         <HiddenThings request={request} />
         <LookAlikesNote lookAlikes={lookAlikes} />

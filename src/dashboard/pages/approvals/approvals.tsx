@@ -12,6 +12,7 @@ import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import './approvals.css';
 import { BulkVote } from './bulk-vote.tsx';
+import { useClaims } from './claims.tsx';
 import type { VoteKind } from './draft.ts';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
 import { type Queued, QueueTable } from './queue-table.tsx';
@@ -50,12 +51,18 @@ export default function ApprovalsPage() {
   const startBulk = (vote: VoteKind): void => {
     if (chosen.length > 0) setBulk({ vote, items: chosen });
   };
+  const claims = useClaims();
+  const claimThis = (): void => {
+    const id = links()[at()]?.dataset.row;
+    if (id !== undefined) void claims.turn(id);
+  };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
     { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
     { keys: ['Enter'], label: 'Open it' },
     { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
+    { keys: ['c'], label: 'Claim it, or give it back', run: claimThis },
     { keys: ['x'], label: 'Choose it, or not', run: chooseThis },
     { keys: ['A'], label: 'Approve all that are chosen', run: () => startBulk('approve') },
     { keys: ['R'], label: 'Reject all that are chosen', run: () => startBulk('reject') },
@@ -67,6 +74,7 @@ export default function ApprovalsPage() {
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
       <ProblemNote problem={problem} onRetry={reload} />
+      <ProblemNote problem={claims.problem} />
       {data === null && problem === null && <Loading label="What waits is loading" />}
       {data !== null && (
         <p class="approvals-count" role="status">
@@ -82,6 +90,7 @@ export default function ApprovalsPage() {
             items={data.items}
             chosen={new Set(chosen.map(({ request_id }) => request_id))}
             onChoose={choose}
+            claimsOf={claims.of}
           />
         </div>
       )}

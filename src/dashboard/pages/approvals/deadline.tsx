@@ -1,7 +1,7 @@
 // A deadline as a clock that runs: how long there is, and how urgent that is, in words as well as colour.
 
 import { Icon } from '../../parts/layout/icon.tsx';
-import { At, spanText, useNow } from '../../parts/layout/time.tsx';
+import { At, exactTime, spanText, useNow } from '../../parts/layout/time.tsx';
 import './deadline.css';
 import { urgencyOf } from './urgency.ts';
 
@@ -19,7 +19,7 @@ export function Deadline({ at, isLarge = false }: DeadlineProps) {
       {urgency === 'over' ? (
         'deadline passed'
       ) : (
-        <time dateTime={at} role="timer">
+        <time dateTime={at} role="timer" class="ago" data-exact={`until ${exactTime.format(Date.parse(at))}`}>
           {spanText(leftMs)} left
         </time>
       )}

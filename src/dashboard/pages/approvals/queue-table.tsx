@@ -6,6 +6,7 @@ import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
+import { type Claim, Looking } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 
 export type Queued = Reply<'listApprovals'>['items'][number];
@@ -20,9 +21,10 @@ interface QueueTableProps {
   /** Ids of those that are chosen. */
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
+  readonly claimsOf: (id: string) => readonly Claim[];
 }
 
-export function QueueTable({ items, chosen, onChoose }: QueueTableProps) {
+export function QueueTable({ items, chosen, onChoose, claimsOf }: QueueTableProps) {
   const areAllChosen = items.every(({ request_id }) => chosen.has(request_id));
   return (
     <div class="card approvals-card">
@@ -55,6 +57,7 @@ export function QueueTable({ items, chosen, onChoose }: QueueTableProps) {
               item={item}
               isChosen={chosen.has(item.request_id)}
               onChoose={(isChosen) => onChoose([item.request_id], isChosen)}
+              claims={claimsOf(item.request_id)}
             />
           ))}
         </tbody>
@@ -84,9 +87,10 @@ function Pick({ label, isChosen, onChoose }: PickProps) {
 
 interface QueueRowProps extends Omit<PickProps, 'label'> {
   readonly item: Queued;
+  readonly claims: readonly Claim[];
 }
 
-function QueueRow({ item, isChosen, onChoose }: QueueRowProps) {
+function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
   const {
     request_id: id,
     action_key,
@@ -116,6 +120,7 @@ function QueueRow({ item, isChosen, onChoose }: QueueRowProps) {
             {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
           </span>
         )}
+        <Looking claims={claims} />
         <span class="approvals-beneath">
           {title !== '' && (
             <>

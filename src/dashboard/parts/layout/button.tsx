@@ -55,8 +55,8 @@ export function Button({
       type="button"
       {...rest}
       class={`button button-${look}${children === undefined ? ' button-icon' : ''}`}
-      aria-label={label}
-      title={label}
+      aria-label={label ?? rest['aria-label']}
+      title={label ?? rest.title}
       aria-busy={busy}
       onClick={onClick === undefined ? undefined : press}
     >

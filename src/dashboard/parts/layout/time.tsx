@@ -24,14 +24,20 @@ export function useNow(): number {
   return now;
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+/** In the reader's own zone and form. */
+export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** How long ago, or in how long; the exact time in the title. */
 export function Ago({ at }: { readonly at: string }) {
   const now = useNow();
   const ms = Date.parse(at);
   return (
-    <time dateTime={at} title={`${exact.format(ms)} (${at})`}>
+    <time
+      dateTime={at}
+      class="ago"
+      data-exact={exactTime.format(ms)}
+      title={`${exactTime.format(ms)} (${at})`}
+    >
       {agoText(ms - now)}
     </time>
   );
@@ -41,7 +47,7 @@ export function Ago({ at }: { readonly at: string }) {
 export function At({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {exact.format(Date.parse(at))}
+      {exactTime.format(Date.parse(at))}
     </time>
   );
 }

@@ -3,12 +3,14 @@
 
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
+import { useIsPrinting } from '../layout/printing.ts';
 import { PlainText } from './plain-text.tsx';
 
 const linesShown = 6;
 
 export function FewLines({ text }: { readonly text: string }) {
-  const [isWhole, setWhole] = useState(false);
+  const [isAskedWhole, setAskedWhole] = useState(false);
+  const isWhole = useIsPrinting() || isAskedWhole;
   const lines = text.split('\n');
   if (lines.length <= linesShown) return <PlainText text={text} />;
   return (
@@ -16,7 +18,7 @@ export function FewLines({ text }: { readonly text: string }) {
       <div>
         <PlainText text={isWhole ? text : lines.slice(0, linesShown).join('\n')} />
       </div>
-      <Button look="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+      <Button look="quiet" aria-expanded={isWhole} onClick={() => setAskedWhole(!isWhole)}>
         {isWhole ? 'Show less' : `Show all ${lines.length} lines`}
       </Button>
     </div>

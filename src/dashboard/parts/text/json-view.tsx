@@ -6,6 +6,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
 import { Icon } from '../layout/icon.tsx';
+import { useIsPrinting } from '../layout/printing.ts';
 import { aboutJson, entriesOf, partsShown, pathInto, secretDigest, textLengthShown } from './json-parts.ts';
 import './json-view.css';
 import { PlainPieces } from './plain-text.tsx';
@@ -26,7 +27,8 @@ type Notes = Required<Pick<JsonViewProps, 'beside' | 'marks'>>;
 export function JsonView({ value, label, beside = () => null, marks = () => null }: JsonViewProps) {
   const notes = { beside, marks };
   const about = useMemo(() => aboutJson(value), [value]);
-  const [isUnfolded, setUnfolded] = useState(false);
+  const [isAskedWhole, setAskedWhole] = useState(false);
+  const isUnfolded = useIsPrinting() || isAskedWhole;
   return (
     <div class="json">
       {about.folded > 0 && (
@@ -37,7 +39,7 @@ export function JsonView({ value, label, beside = () => null, marks = () => null
               ? 'Unfolded: everything is shown'
               : `${about.folded} ${about.folded === 1 ? 'part is' : 'parts are'} folded`}
           </span>
-          <Button aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
+          <Button aria-expanded={isUnfolded} onClick={() => setAskedWhole(!isUnfolded)}>
             {isUnfolded ? 'Fold long parts' : 'Show all of it'}
           </Button>
         </div>

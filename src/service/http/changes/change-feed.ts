@@ -5,6 +5,8 @@
 import type { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../people/operations.ts';
 import type { Actor } from '../../people/person.ts';
+import { claimsAt } from '../../requests/claims.ts';
+import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { StatisticsStore } from '../../store/contract/statistics.ts';
 import type { ChainStore } from '../../store/contract/store.ts';
 import { timeText } from '../contract/schemas.ts';
@@ -41,6 +43,7 @@ export interface OpenOptions {
 export interface ChangeFeedOptions {
   readonly chain: Pick<ChainStore, 'changes'>;
   readonly statistics: Pick<StatisticsStore, 'lastEvent'>;
+  readonly documents: Pick<DocumentStore, 'list'>;
   readonly clock: () => number;
   readonly onFailure: (error: unknown) => void;
   readonly timing?: Partial<ChangeFeedTiming>;
@@ -191,12 +194,18 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
 
 /** The function returned looks for what any process has changed since the look before. */
 function createFollower(
-  { chain, statistics }: Pick<ChangeFeedOptions, 'chain' | 'statistics'>,
+  {
+    chain,
+    statistics,
+    documents,
+    clock,
+  }: Pick<ChangeFeedOptions, 'chain' | 'statistics' | 'documents' | 'clock'>,
   tell: (kind: ChangeKind) => void,
   recheck: () => void,
 ): () => Promise<void> {
   let changeSeen: number | null = null;
   let eventSeen: number | null = null;
+  let claimsSeen: string | null = null;
 
   async function lookAtChanges(): Promise<void> {
     const [latest] = await chain.changes({ beforeSequence: null, countMax: 1 });
@@ -213,8 +222,18 @@ function createFollower(
     for (const kind of kinds) if (kind !== undefined) tell(kind);
   }
 
+  /** They are on no record, and their end is nobody's doing. */
+  async function lookAtClaims(): Promise<void> {
+    const claims = await claimsAt(documents, clock());
+    const text = claims.map(({ id, requestId, endsAtMs }) => `${id} ${requestId} ${endsAtMs}`).join();
+    const isNew = claimsSeen !== null && text !== claimsSeen;
+    claimsSeen = text;
+    if (isNew) tell('approvals');
+  }
+
   return async () => {
     await lookAtChanges();
+    await lookAtClaims();
     const last = await statistics.lastEvent();
     const isNew = eventSeen !== null && last !== eventSeen;
     eventSeen = last;

@@ -33,6 +33,7 @@ import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts.ts';
 import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
+import { claimRoutes } from './requests/claims.ts';
 import { lookAlikeRoutes } from './requests/look-alikes.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
@@ -74,6 +75,7 @@ export const managementRoutes = [
   ...switchRoutes,
   ...replicaRoutes,
   ...approvalRoutes,
+  ...claimRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,
   ...receiptRoutes,

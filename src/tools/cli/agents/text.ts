@@ -1,6 +1,8 @@
 // Turns agents and their keys into tables and JSON. INVARIANT: the output holds no secret, sealed or not.
 
 import type { AgentRow, KeyRow } from '../../../service/store/contract/records.ts';
+import { localTime } from '../output/local-time.ts';
+import { table } from '../output/table.ts';
 
 export interface ShownAgent {
   readonly id: string;
@@ -53,13 +55,13 @@ export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): 
 }
 
 export function agentTable(agents: readonly ShownAgent[]): string {
-  return table([
+  return table(
     ['NAME', 'TIER', 'OWNER', 'STATUS', 'SIGNING', 'RATE', 'TAGS', 'ID'],
-    ...agents.map((agent) => [
+    agents.map((agent) => [
       ...[agent.name, agent.risk_tier, agent.control_owner, agent.status, agent.signing, rateText(agent)],
       ...[agent.tags.join(' ') || '-', agent.id],
     ]),
-  ]);
+  );
 }
 
 /** Requests a minute, and at once. */
@@ -68,23 +70,13 @@ export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
 }
 
 export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
-  return table([
+  return table(
     ['KEY', 'MADE', 'LAST USED', 'ENDS'],
-    ...keys.map(({ id, created_at, last_used, not_after: ends }) => [
-      ...[`writ_${id}...`, created_at, last_used ?? 'never'],
-      ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : ends,
+    keys.map(({ id, created_at, last_used, not_after: ends }) => [
+      ...[`writ_${id}...`, localTime(created_at), last_used === null ? 'never' : localTime(last_used)],
+      ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : localTime(ends),
     ]),
-  ]);
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return rows.map((row) => `${line(row)}\n`).join('');
+  );
 }
 
 export function shownTime(ms: number): string {

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
+import { printable } from '../output/table.ts';
 
 export interface ApiOptions {
   readonly url?: string;
@@ -32,7 +33,15 @@ export interface Api {
 }
 
 /** The service refused a call or did not answer; the message is printed. A class because it is thrown. */
-class ApiError extends Error {}
+export class ApiError extends Error {
+  /** Nothing that could answer was there; it may be back later. */
+  readonly isAway: boolean;
+
+  constructor(message: string, isAway = false) {
+    super(message);
+    this.isAway = isAway;
+  }
+}
 
 /** Ends the command with a line that says why. */
 export function refuse(message: string): never {
@@ -126,6 +135,7 @@ async function send(base: string, { method, path, secret, body }: Sending): Prom
   } catch (error) {
     throw new ApiError(
       `${base} does not answer (${reasonOf(error)}): is the service running, and is --url right?`,
+      true,
     );
   }
 }
@@ -171,23 +181,6 @@ function parse(text: string): unknown {
 function queryText(query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-}
-
-/** Text from elsewhere does not steer the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
-}
-
-/** Rows as aligned columns under their names. */
-export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [names, ...rows].map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
-  const widths = names.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? '').length)));
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return `${cells.map(line).join('\n')}\n`;
 }
 
 /** One page of a list. */

@@ -6,8 +6,10 @@ import { type AgentStatus, type SigningMode, signingModes } from '../../../servi
 import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
 import type { AgentAdmin } from '../agents/agent-admin.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
-import { printable, show as showResult } from '../client/api-client.ts';
+import { show as showResult } from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
+import { printable } from '../output/table.ts';
 import { withGrace } from '../tasks/grace.ts';
 
 type Finish = (code: ExitCode) => void;
@@ -165,7 +167,9 @@ async function rotate(admin: AgentAdmin, name: string, options: RotateOptions): 
   showResult(options, { agent, api_key: apiKey, old_key_not_after: oldKeyNotAfter }, () => {
     print(`${createMarks().good('✓')} ${printable(agent.name)} has a new key\n\n  ${apiKey}\n\n`);
     const end =
-      graceMs === 0 ? 'The old one is refused from now on' : `The old one is good until ${oldKeyNotAfter}`;
+      graceMs === 0
+        ? 'The old one is refused from now on'
+        : `The old key works until ${localTime(oldKeyNotAfter ?? '')}`;
     print(`This is the only time it is shown. ${end}.\n`);
   });
 }

@@ -10,12 +10,12 @@ import {
   refuse,
   show,
   step,
-  table,
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
+import { table } from '../output/table.ts';
 
 interface ShownAlert {
   readonly name: string;

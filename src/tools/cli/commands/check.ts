@@ -170,14 +170,15 @@ function report(result: Result, format: Options['format']): void {
   const { loaded, diagnostics, claims, isStrict } = result;
   const { path, read, compiled } = loaded;
   const found = { path, read, diagnostics, claims, isStrict };
+  const notes = result.leftOut.length === 0 ? [] : [leftOutText(result.leftOut)];
   if (format === 'json') printJson(toJson(result));
-  else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage));
+  else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage, notes));
   else {
-    if (format === 'github') print(toGithub(findingsOf(found)));
+    if (format === 'github') print(toGithub(findingsOf(found), notes));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
     if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
     print(renderClaims(claims, read.sourceOf));
-    if (format === 'text' && result.leftOut.length > 0) print(leftOutText(result.leftOut));
+    if (format === 'text') print(notes.map((note) => `· ${note}\n`).join(''));
   }
 }
 
@@ -186,7 +187,7 @@ function leftOutText(actions: readonly string[]): string {
   const shownMax = 3;
   const named = actions.slice(0, shownMax).join(', ');
   const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
-  return `· not looked for needless rules where there are many: ${named}${more} (--thorough does)\n`;
+  return `not looked for needless rules where there are many: ${named}${more} (--thorough does)`;
 }
 
 function toJson({

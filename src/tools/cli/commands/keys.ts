@@ -1,8 +1,10 @@
 // `writ keys`: the keys that a running service signs receipts with.
 
 import type { Command } from 'commander';
-import { type ApiOptions, apiHelp, show, table, withApi, withApiOptions } from '../client/api-client.ts';
+import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
+import { table } from '../output/table.ts';
 
 interface ShownKeys {
   readonly items: readonly { readonly kid: string; readonly signs_from: string }[];
@@ -39,7 +41,10 @@ function showKeys({ items }: ShownKeys): void {
   print(
     table(
       ['key', 'signs from'],
-      items.map(({ kid, signs_from }) => [kid, signs_from]),
+      items.map(({ kid, signs_from }) => [
+        kid,
+        Date.parse(signs_from) === 0 ? 'the beginning' : localTime(signs_from),
+      ]),
     ),
   );
 }

@@ -10,11 +10,12 @@ import {
   serviceAddress,
   show,
   step,
-  table,
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
+import { table } from '../output/table.ts';
 import { defineSetUpLink } from './access/setup-link.ts';
 
 type Finish = (code: ExitCode) => void;
@@ -247,7 +248,9 @@ function defineAnswers(command: Command, finish: Finish): void {
 
 function printInvitation(invitation: ShownInvitation, options: ApiOptions): void {
   const { email, token, ends_at } = invitation;
-  print(`${email} is invited until ${ends_at}. Send them this link, which is shown only this once:\n\n`);
+  print(
+    `${email} is invited until ${localTime(ends_at)}. Send them this link, which is shown only this once:\n\n`,
+  );
   print(`  ${serviceAddress(options)}/invitation#token=${token}\n`);
   printWarnings(invitation);
 }
@@ -269,7 +272,7 @@ function invitationTable(items: readonly ShownOpenInvitation[]): string {
   return table(
     ['id', 'email', 'name', 'roles', 'groups', 'ends'],
     items.map(({ id, email, name, roles: given, groups, ends_at }) => [
-      ...[id, email, name, given.join(','), groups.join(','), ends_at],
+      ...[id, email, name, given.join(','), groups.join(','), localTime(ends_at)],
     ]),
   );
 }
@@ -278,7 +281,7 @@ function applicationTable(items: readonly ShownApplication[]): string {
   return table(
     ['id', 'email', 'name', 'status', 'due', 'reason'],
     items.map(({ id, email, name, status, due_at, is_overdue, reason }) => [
-      ...[id, email, name, is_overdue ? 'OVERDUE' : status, due_at, reason],
+      ...[id, email, name, is_overdue ? 'OVERDUE' : status, localTime(due_at), reason],
     ]),
   );
 }

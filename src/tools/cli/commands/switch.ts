@@ -10,11 +10,12 @@ import {
   apiHelp,
   show,
   step,
-  table,
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
+import { table } from '../output/table.ts';
 
 interface ShownSwitch {
   readonly id: string;
@@ -114,7 +115,7 @@ function switchTable(items: readonly ShownSwitch[]): string {
     items.map(({ id, scope, created_at, created_by_name: by, reason }) => [
       id,
       scope,
-      created_at,
+      localTime(created_at),
       by,
       reason,
     ]),

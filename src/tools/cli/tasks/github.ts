@@ -4,9 +4,10 @@
 import { escapeForTerminal, type Position } from '../../../language/diagnostic/render.ts';
 import type { Finding } from './findings.ts';
 
-/** Ends with a line break unless there are none. */
-export function toGithub(findings: readonly Finding[]): string {
-  return findings.map((finding) => `${toCommand(finding)}\n`).join('');
+/** Ends with a line break unless there is nothing to say; `notes` are about the run itself. */
+export function toGithub(findings: readonly Finding[], notes: readonly string[] = []): string {
+  const commands = [...findings.map(toCommand), ...notes.map((note) => `::notice::${escapeData(note)}`)];
+  return commands.map((command) => `${command}\n`).join('');
 }
 
 function toCommand({ code, severity, message, file, start, end, help, related }: Finding): string {

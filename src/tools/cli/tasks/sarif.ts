@@ -13,16 +13,29 @@ const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 /** The folder in which the check ran; the reader of the log knows its address. */
 const base = '%SRCROOT%';
 
-/** The log as plain data. `pageOf` returns the page of a code as Markdown, or null. */
-export function toSarif(findings: readonly Finding[], pageOf: (code: string) => string | null): object {
+/** The log as plain data. `pageOf` returns the page of a code as Markdown, or null; `notes` are about the run itself. */
+export function toSarif(
+  findings: readonly Finding[],
+  pageOf: (code: string) => string | null,
+  notes: readonly string[] = [],
+): object {
   const found = new Set(findings.map(({ code }) => code));
   const rules = summaries.map(([id, summary]) => toRule(id, summary, found.has(id) ? pageOf(id) : null));
   const run = {
     tool: { driver: { name: manifest.name, semanticVersion: manifest.version, rules } },
     columnKind: 'unicodeCodePoints',
+    ...(notes.length === 0 ? {} : { invocations: [toInvocation(notes)] }),
     results: findings.map(toResult),
   };
   return { $schema: schema, version: '2.1.0', runs: [run] };
+}
+
+function toInvocation(notes: readonly string[]): object {
+  const toolExecutionNotifications = notes.map((note) => ({
+    level: 'note',
+    message: { text: literally(note) },
+  }));
+  return { executionSuccessful: true, toolExecutionNotifications };
 }
 
 const summaries = [

@@ -8,6 +8,7 @@ import type { Person } from '../../../../service/people/person.ts';
 import { activeAdmins, makeResetLink } from '../../../../service/people/recovery/reset-links.ts';
 import type { ApiOptions } from '../../client/api-client.ts';
 import { commandLineUser, type DataOption, withDataOption, withStore } from '../../client/with-store.ts';
+import { localTime } from '../../output/local-time.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../../output/output.ts';
 
 interface SetUpLinkOptions extends DataOption, ApiOptions {
@@ -68,7 +69,7 @@ async function linkForAdmin(
   const url = `${baseOf(options)}/reset#token=${result.secret}`;
   const endsAt = new Date(result.link.endsAtMs).toISOString();
   if (options.json === true) printJson({ url, email, ends_at: endsAt });
-  else print(`${email} sets a new password by this link, once, until ${endsAt}:\n\n  ${url}\n`);
+  else print(`${email} sets a new password by this link, once, until ${localTime(endsAt)}:\n\n  ${url}\n`);
   return exitCodes.ok;
 }
 

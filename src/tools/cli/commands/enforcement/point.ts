@@ -7,15 +7,15 @@ import {
   type ApiOptions,
   allItems,
   apiHelp,
-  printable,
   refuse,
   show,
   step,
-  table,
   withApi,
   withApiOptions,
 } from '../../client/api-client.ts';
+import { localTime } from '../../output/local-time.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../../output/output.ts';
+import { printable, table } from '../../output/table.ts';
 import { withGrace } from '../../tasks/grace.ts';
 
 type Finish = (code: ExitCode) => void;
@@ -80,7 +80,13 @@ function defineList(command: Command, finish: Finish): void {
 
 function printPoints(points: readonly ShownPoint[]): void {
   const rows = points.map(({ id, name, status, agents, last_seen_at: seen }) => [
-    ...[name, status, agents.map((agent) => agent.name).join(', ') || '-', seen ?? 'never', id],
+    ...[
+      name,
+      status,
+      agents.map((agent) => agent.name).join(', ') || '-',
+      seen === null ? 'never' : localTime(seen),
+      id,
+    ],
   ]);
   if (points.length > 0) print(table(['NAME', 'STATUS', 'AGENTS', 'LAST SEEN', 'ID'], rows));
   else print('no enforcement points yet: `writ point add NAME --agent AGENT`\n');
@@ -123,7 +129,7 @@ function defineRotate(command: Command, finish: Finish): void {
           ...[`/v1/points/${step(id)}/keys`, body],
         );
         show(options, made, () =>
-          printKey(made, `has a new key; the old one ends at ${made.old_keys_end_at}`),
+          printKey(made, `has a new key; the old one ends at ${localTime(made.old_keys_end_at)}`),
         );
       };
       finish(await withApi(options, run));

@@ -1,8 +1,10 @@
 // `writ replicas`: the processes that serve the same records as a running service.
 
 import type { Command } from 'commander';
-import { type ApiOptions, apiHelp, show, table, withApi, withApiOptions } from '../../client/api-client.ts';
+import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../../client/api-client.ts';
+import { localTime } from '../../output/local-time.ts';
 import { type ExitCode, print } from '../../output/output.ts';
+import { table } from '../../output/table.ts';
 
 interface Serving {
   readonly store: 'file' | 'postgres';
@@ -49,8 +51,8 @@ function describe({ policies, items, standbys, store }: Serving): void {
         one.is_ready ? 'ready' : 'not ready',
         one.has_read?.slice(0, digestLength) ?? 'nothing',
         one.version,
-        one.started_at,
-        one.seen_at,
+        localTime(one.started_at),
+        localTime(one.seen_at),
       ]),
     ),
   );

@@ -1,21 +1,24 @@
 // `writ requests`: lists the requests of a running service and shows one with its state.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { outcomes } from '../../../language/model/decision.ts';
-import { askedStatuses } from '../../../service/store/contract/records.ts';
+import { outcomes } from '../../../../language/model/decision.ts';
+import { askedStatuses } from '../../../../service/store/contract/records.ts';
 import {
+  type Api,
   type ApiOptions,
   apiHelp,
   type Page,
   printRest,
   show,
   step,
-  table,
   withApi,
   withApiOptions,
-} from '../client/api-client.ts';
-import { type ExitCode, print } from '../output/output.ts';
-import { requestText, type ShownRequest } from '../tasks/request-text.ts';
+} from '../../client/api-client.ts';
+import { localTime } from '../../output/local-time.ts';
+import { type ExitCode, print, UsageError } from '../../output/output.ts';
+import { createTable, table } from '../../output/table.ts';
+import { followRequests } from '../../tasks/follow-requests.ts';
+import { requestText, type ShownRequest } from '../../tasks/request-text.ts';
 
 interface ListOptions extends ApiOptions {
   readonly status?: string;
@@ -28,6 +31,7 @@ interface ListOptions extends ApiOptions {
   readonly to?: string;
   readonly limit?: string;
   readonly cursor?: string;
+  readonly follow?: boolean;
 }
 
 export function defineRequests(command: Command, finish: (code: ExitCode) => void): void {
@@ -46,15 +50,20 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
     .option('--to <time>', 'only those before this moment')
     .option('--limit <count>', 'how many at most: 1 to 200')
     .option('--cursor <cursor>', 'the page that begins here, as the page before printed it')
+    .option('-f, --follow', 'go on, and print each new request as it comes, the latest last')
     .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
+      if (options.follow === true) {
+        finish(await withApi(options, (api) => follow(api, options)));
+        return;
+      }
       const { status, decision, text, agent, action, policy, from, to, limit, cursor } = options;
       finish(
         await withApi(options, async (api) => {
           const query = { status, decision, text, agent, action, policy, from, to, limit, cursor };
           const page = await api.get<Page<ShownRequest>>('/v1/requests', query);
           show(options, page, ({ items }) => {
-            print(items.length === 0 ? 'no requests\n' : requestTable(items));
+            print(items.length === 0 ? 'no requests\n' : table(columns, items.map(rowOf)));
             printRest(page);
           });
         }),
@@ -94,17 +103,28 @@ const examples = `
 Examples:
   writ requests --status pending
   writ requests --status unanswered --text 'Staples "Q4 laptops"'
+  writ requests --follow --decision DENY
   writ requests --agent a9e27000-0000-4000-8000-000000000000 --from 2026-03-01
   writ requests show 019a0000-0000-7000-8000-000000000000
 `;
 
-function requestTable(items: readonly ShownRequest[]): string {
-  return table(
-    ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'],
-    items.map((one) => [
-      ...[one.request_id, one.created_at, one.agent.name ?? '', one.action_key, one.title],
-      ...[one.decision, one.status],
-      ...[String(one.risk_score), one.expires_at],
-    ]),
-  );
+const columns = ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'] as const;
+
+function rowOf(one: ShownRequest): readonly string[] {
+  return [
+    ...[one.request_id, localTime(one.created_at), one.agent.name ?? '', one.action_key, one.title],
+    ...[one.decision, one.status],
+    ...[String(one.risk_score), localTime(one.expires_at)],
+  ];
+}
+
+/** Prints requests as they come, until it is interrupted; with `--json` as JSON Lines. Begins with the latest ones. */
+async function follow(api: Api, options: ListOptions): Promise<void> {
+  if (options.cursor !== undefined || options.to !== undefined)
+    throw new UsageError('--follow has no end: leave out --cursor and --to');
+  const rows = createTable(columns);
+  await followRequests(api, options, (items) => {
+    if (options.json === true) for (const one of items) print(`${JSON.stringify(one)}\n`);
+    else if (items.length > 0) print(rows(items.map(rowOf)));
+  });
 }

@@ -1,0 +1,30 @@
+// Tables and other text for a terminal. INVARIANT: text from elsewhere does not steer the terminal.
+
+/** With a mark in place of each control and formatting character. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
+}
+
+/** Rows as aligned columns under their names. */
+export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  return createTable(names)(rows);
+}
+
+/** A table whose rows come one after the other: what the function returns begins with the names once. */
+export function createTable(names: readonly string[]): (rows: readonly (readonly string[])[]) => string {
+  const widths = names.map(() => 0);
+  let isBegun = false;
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return (rows) => {
+    const heads = isBegun ? [] : [names.map((name) => name.toUpperCase())];
+    isBegun = true;
+    const cells = [...heads, ...rows.map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')))];
+    for (const [column] of names.entries())
+      widths[column] = Math.max(widths[column] ?? 0, ...cells.map((row) => (row[column] ?? '').length));
+    return cells.map((row) => `${line(row)}\n`).join('');
+  };
+}

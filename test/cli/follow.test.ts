@@ -1,0 +1,124 @@
+// `writ requests --follow` beside a service that is away for a while, and the scripts that complete commands in a shell.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { firstAdmin, tokenClient } from '../http/person-client.ts';
+import { authorize, startService } from '../http/service.ts';
+import { writ } from './writ.ts';
+
+const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+
+/** A way to a service that can be cut, and mended at the same address. */
+async function openRelay(port: number) {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => other.destroy());
+      socket.pipe(other);
+    }
+  });
+  const open = async (at: number) => {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const cut = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  await open(0);
+  onTestFinished(cut);
+  const { port: own } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${own}`, cut, mend: () => open(own) };
+}
+
+function follow(env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [entry, 'requests', '--follow', '--json'], {
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (chunk: Buffer) => {
+      written[name] += chunk.toString();
+    });
+  const ids = () =>
+    written.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).request_id as string);
+  return { child, ids, errors: () => written.stderr };
+}
+
+const soon = { timeout: 20_000 };
+
+test('requests are followed as they come, each once, also when the service was away', async () => {
+  const service = await startService();
+  const { headers } = await tokenClient(service, await firstAdmin(service));
+  const relay = await openRelay(service.port);
+  const ask = async () => ((await (await authorize(service)).json()) as { request_id: string }).request_id;
+  const [older, first] = [await ask(), await ask()];
+  const env = { WRIT_URL: relay.url, WRIT_TOKEN: (headers.authorization ?? '').replace('Bearer ', '') };
+  const { child, ids, errors } = follow(env);
+  await expect.poll(ids, soon).toEqual([older, first]);
+  const second = await ask();
+  await expect.poll(ids, soon).toEqual([older, first, second]);
+  relay.cut();
+  await expect.poll(errors, soon).toMatch(/does not answer .*Trying again\.\n$/);
+  const third = await ask();
+  await relay.mend();
+  await expect.poll(ids, soon).toEqual([older, first, second, third]);
+  expect(errors()).toMatch(/Trying again\.\nthe service answers again\n$/);
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([null, 'SIGINT']);
+  const wrong = await writ(['requests', '--follow', '--to', '2026-01-01T00:00:00Z'], { env });
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--follow has no end')]);
+});
+
+describe('writ completion', () => {
+  test('completes commands, options and values in bash', async () => {
+    const { stdout: script } = await writ(['completion', 'bash']);
+    const lines = [
+      ['writ', 'requ', 'requests'],
+      ['writ', 'agents', 'rot', 'rotate'],
+      ['writ', 'requests', '--dec', '--decision'],
+      ['writ', 'requests', '--decision', 'D', 'DENY'],
+      ['writ', 'audit', 'export', '--format', '', 'jsonl csv'],
+      ['writ', 'completion', 'f', 'fish'],
+      // A file: the shell completes it by itself.
+      ['writ', 'audit', 'export', '--data', 'v', ''],
+    ];
+    const tries = lines.map(
+      (words) =>
+        `try ${words
+          .slice(0, -1)
+          .map((word) => `'${word}'`)
+          .join(' ')}`,
+    );
+    const program = `${script}
+      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _writ; echo "\${COMPREPLY[*]}"; }
+      ${tries.join('\n')}`;
+    const ran = spawnSync('bash', ['-c', program], { encoding: 'utf8' });
+    expect([ran.stderr, ran.stdout.split('\n').slice(0, -1)]).toEqual([
+      '',
+      lines.map((words) => words.at(-1)),
+    ]);
+  });
+
+  test('knows zsh and fish, and no other shell', async () => {
+    expect((await writ(['completion', 'zsh'])).stdout).toContain('bashcompinit\n_writ_commands() {');
+    const fish = (await writ(['completion', 'fish'])).stdout;
+    expect(fish).toContain(
+      "complete -c writ -n '__fish_use_subcommand' -f -a serve -d 'start the service'\n",
+    );
+    expect(fish).toContain("-l decision -x -a 'ALLOW ESCALATE REAUTH_REQUIRED DENY'");
+    expect(await writ(['completion', 'nushell'])).toMatchObject({ code: 2, stdout: '' });
+  });
+});

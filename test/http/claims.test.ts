@@ -1,0 +1,139 @@
+// Claims over HTTP: who is looking at which request that waits, seen by others until it is given back, decided or over.
+
+import { beforeAll, expect, test } from 'vitest';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import { sweep } from '../../src/service/people/sweep.ts';
+import { claimKeptMs } from '../../src/service/requests/claims.ts';
+import { readNews } from './hint-reader.ts';
+import { type Client, firstAdmin, personWith } from './person-client.ts';
+import { shareService } from './service.ts';
+import { ask, codeOf, give, usePolicies } from './written-policies.ts';
+
+const policies = `
+approvers finance "Finance"
+approvers legal "Legal"
+action pay.one, pay.two, pay.other { amount: number, ... }
+policy pay on pay.* {
+  allow all for 10m
+  escalate one to finance within 24h when action.key == "pay.one"
+  escalate two to finance needs 2 within 24h when action.key == "pay.two"
+  escalate other to legal within 24h when action.key == "pay.other"
+}
+`;
+
+let laterMs = 0;
+const service = shareService({ clock: () => Date.now() + laterMs });
+
+type Name = 'ann' | 'ben' | 'lea' | 'ada' | 'eve';
+let people: Readonly<Record<Name, Client>> | null = null;
+
+function person(name: Name): Client {
+  if (people === null) throw new Error('only for use inside a test');
+  return people[name];
+}
+
+beforeAll(async () => {
+  await usePolicies(service(), policies);
+  const admin = await firstAdmin(service());
+  const finance = { roles: ['approver'], groups: ['finance'] } as const;
+  people = {
+    ann: await personWith(service(), admin, { email: 'anna@example.com', ...finance }),
+    ben: await personWith(service(), admin, { email: 'ben@example.com', ...finance }),
+    lea: await personWith(service(), admin, { email: 'lea@example.com', ...finance, groups: ['legal'] }),
+    ada: await personWith(service(), admin, { email: 'ada@example.com', roles: ['auditor'] }),
+    eve: await personWith(service(), admin, { email: 'eve@example.com', roles: ['operator'] }),
+  };
+});
+
+const claim = (client: Client, id: string, method: 'POST' | 'DELETE' = 'POST') =>
+  client.send(`/v1/requests/${id}/claim`, { method });
+
+/** Who looks at it, as somebody sees it. */
+async function lookersAt(client: Client, id: string): Promise<readonly string[]> {
+  const { items } = (await client.send('/v1/claims')).body;
+  return items
+    .filter((one: { request_id: string }) => one.request_id === id)
+    .map((one: { name: string; is_own: boolean }) => (one.is_own ? 'you' : one.name))
+    .toSorted();
+}
+
+test('a claim is seen by whoever may see the request, goes to the next one, and is given back', async () => {
+  const [ann, ben, lea, ada] = [person('ann'), person('ben'), person('lea'), person('ada')];
+  const { request_id: id } = await ask(service(), 'pay.one');
+  const { request_id: next } = await ask(service(), 'pay.two');
+  const reader = await readNews(service(), ben);
+  const { status, body } = await claim(ann, id);
+  expect([status, body.name, body.is_own]).toEqual([200, 'anna@example.com', true]);
+  expect(body.by).toMatch(/^anna@example\.com \([0-9a-f-]{36}\)$/);
+  expect(Date.parse(body.until) - Date.parse(body.since)).toBe(claimKeptMs);
+  expect(await lookersAt(ann, id)).toEqual(['you']);
+  expect(await lookersAt(ben, id)).toEqual(['anna@example.com']);
+  expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
+  expect(await lookersAt(lea, id)).toEqual([]);
+  await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+  await claim(ben, id);
+  expect(await lookersAt(ada, id)).toEqual(['anna@example.com', 'ben@example.com']);
+  await claim(ben, next);
+  expect([await lookersAt(ada, id), await lookersAt(ada, next)]).toEqual([
+    ['anna@example.com'],
+    ['ben@example.com'],
+  ]);
+  // Of another request, so nothing changes.
+  expect((await claim(ann, next, 'DELETE')).status).toBe(204);
+  expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
+  for (const one of [ann, ann]) expect((await claim(one, id, 'DELETE')).status).toBe(204);
+  expect([await lookersAt(ada, id), await lookersAt(ada, next)]).toEqual([[], ['ben@example.com']]);
+});
+
+test('it keeps nobody from deciding, and is over with the vote or the wait', async () => {
+  const [ann, ben, ada] = [person('ann'), person('ben'), person('ada')];
+  const one = (await ask(service(), 'pay.one')).request_id;
+  await claim(ann, one);
+  expect(codeOf(await give(ben, one, 'approve'))).toEqual([200, 'approved']);
+  expect(await lookersAt(ada, one)).toEqual([]);
+  expect(codeOf(await claim(ann, one))).toEqual([409, 'conflict']);
+  const two = (await ask(service(), 'pay.two')).request_id;
+  await claim(ann, two);
+  await claim(ben, two);
+  expect(codeOf(await give(ben, two, 'approve'))).toEqual([200, 'pending']);
+  expect(await lookersAt(ada, two)).toEqual(['anna@example.com']);
+});
+
+test('it lapses, unless it is taken again, and is then deleted', async () => {
+  const [ann, ada] = [person('ann'), person('ada')];
+  const { request_id: id } = await ask(service(), 'pay.one');
+  const first = (await claim(ann, id)).body;
+  laterMs += claimKeptMs - 1_000;
+  const again = (await claim(ann, id)).body;
+  expect([again.since, Date.parse(again.until)]).toEqual([first.since, expect.any(Number)]);
+  expect(Date.parse(again.until)).toBeGreaterThan(Date.parse(first.until));
+  laterMs += claimKeptMs - 2_000;
+  expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
+  const reader = await readNews(service(), ann);
+  laterMs += 3_000;
+  expect(await lookersAt(ada, id)).toEqual([]);
+  await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+  // Anew, so since now.
+  expect((await claim(ann, id)).body.since > again.until).toBe(true);
+  laterMs += claimKeptMs + 1_000;
+  expect(await sweep(service().store.documents, Date.now() + laterMs)).toBeGreaterThan(0);
+  expect(
+    await service().store.documents.list({ kind: 'claim', parent: null, after: null, countMax: 9 }),
+  ).toEqual([]);
+});
+
+test('only who is asked takes one; what a person does in two windows at once ends in one claim', async () => {
+  const [ann, lea, ada, eve] = [person('ann'), person('lea'), person('ada'), person('eve')];
+  const ids = [(await ask(service(), 'pay.one')).request_id, (await ask(service(), 'pay.two')).request_id];
+  const [id = ''] = ids;
+  expect(codeOf(await claim(lea, id))).toEqual([404, 'request_not_found']);
+  expect(codeOf(await claim(ada, id))).toEqual([403, 'not_allowed']);
+  expect(codeOf(await claim(eve, id))).toEqual([403, 'not_allowed']);
+  expect(codeOf(await claim(eve, id, 'DELETE'))).toEqual([403, 'not_allowed']);
+  expect(codeOf(await claim(ann, 'none'))).toEqual([404, 'request_not_found']);
+  const answers = await Promise.all([...ids, ...ids].map((one) => claim(ann, one)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const looked = await Promise.all(ids.map((one) => lookersAt(ann, one)));
+  expect(looked.flat()).toEqual(['you']);
+  expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
+});
