@@ -40,8 +40,9 @@ it('are commands and options that there are', async () => {
   let count = 0;
   for (const page of pages) {
     for (const line of commandLines(readFileSync(page, 'utf8'))) {
-      const [before = ''] = line.split(' -- ');
-      const words = before.replace(/'[^']*'|"[^"]*"/g, 'TEXT').split(' ');
+      const [typedWords = ''] = line.split(' -- ');
+      const before = typedWords.replace(/'[^']*'|"[^"]*"/g, 'TEXT');
+      const words = before.split(' ');
       let path = 'writ';
       for (const word of words) if (commands.get(path)?.includes(word)) path += ` ${word}`;
       const first = (words[0] ?? '').split('|')[0] ?? '';
