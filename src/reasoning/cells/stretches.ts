@@ -5,7 +5,7 @@ import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { fold } from '../../language/value/text.ts';
-import { type Cell, isValue, type Leaf, type LeafAtom } from './leaf.ts';
+import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from './leaf.ts';
 import { foldedKeys, plainKeys } from './text-keys.ts';
 
 export interface Stretch {
@@ -36,8 +36,13 @@ export function isOpenIn({ understood }: LeafAtom, { isOther, isBeyond }: Cell):
 
 function truthIn(leaf: Leaf, atom: LeafAtom, cell: Cell): SpecTruth | 'open' {
   if (isOpenIn(atom, cell)) return 'open';
-  const isMember = isValue(cell.value) ? membershipOf(leaf, atom) : null;
-  return isMember === null ? atom.truthAt(cell.value) : isMember(cell.value as Value);
+  return truthAtValue(leaf, atom, cell.value);
+}
+
+/** What the definition says of the condition where the leaf has the value, without a walk through long lists. */
+export function truthAtValue(leaf: Leaf, atom: LeafAtom, value: CellValue): SpecTruth {
+  const isMember = isValue(value) ? membershipOf(leaf, atom) : null;
+  return isMember === null ? atom.truthAt(value) : isMember(value as Value);
 }
 
 /** Where the condition may change: every cell, unless its form says more. */

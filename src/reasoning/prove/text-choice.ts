@@ -5,6 +5,7 @@ import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
+import { truthAtValue } from '../cells/stretches.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import { jointPatternsMax } from '../cells/texts.ts';
 import type { Pair } from '../solver/circuit.ts';
@@ -64,7 +65,7 @@ function rootOf(leaf: Leaf): Leaf {
 function isAsInModel(ctx: ProofContext, family: readonly Leaf[], text: string): boolean {
   return family.every((leaf) => {
     const value = derivedValue(leaf, text);
-    return leaf.atoms.every(({ truthAt, pair }) => truthAt(value) === textTruth(ctx, pair));
+    return leaf.atoms.every((atom) => truthAtValue(leaf, atom, value) === textTruth(ctx, atom.pair));
   });
 }
 
