@@ -57,9 +57,7 @@ test('what joins has no line of its own, what is unknown says so, and secrets ar
     ],
     'keys/plain true': positive,
     // Of parts that are joined, those are shown that settle it.
-    'keys/rich unknown': [
-      ...['agent.risk_tier == "high": unknown', '  agent.risk_tier = unknown'],
-    ],
+    'keys/rich unknown': [...['agent.risk_tier == "high": unknown', '  agent.risk_tier = unknown']],
     'keys/little false': [
       'payload.place in near: false',
       '  payload.place = x',
