@@ -28,9 +28,12 @@ export function repairCall(index: number, state: RepairState): Repair | null {
 }
 
 /** `exists(payload.note)`. */
-function repairPresence(index: number, state: RepairState): Repair | null {
+export function repairPresence(index: number, state: RepairState): Repair | null {
   const { tokens } = state;
-  if (!/^(?:exists|defined|isset|present|is_set|is_defined)$/i.test(tokens[index]!.image)) return null;
+  const before = tokens[index - 1];
+  if (tokens[index + 1]?.tokenType !== sign.openParen) return null;
+  if (isAnyWord(before) && !beforeCondition.has(before?.tokenType)) return null;
+  if (!/^(?:has|exists|defined|isset|present|is_set|is_defined)$/i.test(tokens[index]!.image)) return null;
   const closing = closingNear(index + 1, state);
   const path = closing === null ? null : pathBefore(closing, state);
   if (closing === null || path === null || path.length !== closing - index - 2 || path.length < 3)
@@ -188,7 +191,7 @@ function methodWritten(method: string, path: string, shown: string): Foreign {
 
 function relationOf(name: string): string | null {
   const small = name.toLowerCase();
-  return Object.hasOwn(relations, small) ? relations[small]!.join(' ') : null;
+  return Object.hasOwn(relations, small) ? relations[small]! : null;
 }
 
 function containsHelp(path: string, part: string): string {

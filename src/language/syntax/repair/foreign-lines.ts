@@ -1,7 +1,8 @@
 // Whole lines and rules in the order of other languages → what to write here. They are left out of what is read.
 
-import { isAnyWord, literal, retype, sign, type Token, tokenEnd, word, wordTypes } from '../parse/tokens.ts';
+import { isAnyWord, retype, sign, type Token, tokenEnd, word, wordTypes } from '../parse/tokens.ts';
 import { type Foreign, instead, lookaheadMax, writtenText } from './foreign-form.ts';
+import { entryTypes } from './foreign-relations.ts';
 import type { Repair, RepairState } from './problem.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
@@ -83,8 +84,6 @@ function endsCondition(at: number, { tokens }: RepairState): boolean {
   const { tokenType, image } = tokens[at]!;
   return image === 'then' || tokenType === sign.openCurly || endsSearch.has(tokenType);
 }
-
-const entryTypes: ReadonlySet<unknown> = new Set(Object.values(literal));
 
 /** A list with a dash before each entry. */
 export function repairDashedList(index: number, state: RepairState): Repair | null {

@@ -5,6 +5,7 @@ import type { TokenType } from 'chevrotain';
 import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import {
   assigning,
+  Currency,
   literal,
   mistake,
   NameToken,
@@ -15,7 +16,7 @@ import {
   word,
 } from '../parse/tokens.ts';
 import { repairConditionBraces, repairPosition, repairThousands } from './foreign-brackets.ts';
-import { repairLambda } from './foreign-calls.ts';
+import { repairLambda, repairPresence } from './foreign-calls.ts';
 import { repairConditionFirst, repairDashedList, repairForeignLine } from './foreign-lines.ts';
 import { repairTuple } from './foreign-relations.ts';
 import {
@@ -28,7 +29,7 @@ import {
   repairSemicolon,
   repairTernary,
 } from './foreign-signs.ts';
-import { repairElse, repairForeignName, repairIsNull } from './foreign-words.ts';
+import { repairCurrencyFirst, repairElse, repairForeignName, repairIsNull } from './foreign-words.ts';
 import { repairNumber } from './number.ts';
 import {
   type Repair,
@@ -165,6 +166,8 @@ for (const [type, repairAt] of [
   [NameToken, firstOf(repairForeignLine, repairForeignName, repairFirstWord)],
   [word.when, firstOf(repairConditionFirst, repairDeclaredWord)],
   [word.any, repairLambda],
+  [word.has, repairPresence],
+  [Currency, repairCurrencyFirst],
   [word.some, firstOf(repairLambda, repairDeclaredWord)],
   [word.every, firstOf(repairLambda, repairDeclaredWord)],
   [word.is, firstOf(repairIsNull, repairDeclaredWord)],
