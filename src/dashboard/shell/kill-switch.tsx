@@ -36,7 +36,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
             <Icon name="stop" />
             <span class="stopped-words">
               <strong>
-                <ScopeName scope={one.scope} />: stopped
+                <ScopeName stopped={one} />: stopped
               </strong>{' '}
               <Ago at={one.created_at} /> by <PlainText text={one.created_by_name} isShort />:{' '}
               <PlainText text={one.reason} isShort />
@@ -75,7 +75,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
     <Dialog title="Let agents act again" onClose={onClose}>
       <p>
         <strong>
-          <ScopeName scope={scope} />
+          <ScopeName stopped={resumed} />
         </strong>
         : stopped <Ago at={at} /> by <PlainText text={by} isShort />, because “
         <PlainText text={whyStopped} />
@@ -133,14 +133,8 @@ function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
   );
 }
 
-/** An agent by its name, as soon as it is there. */
-function ScopeName({ scope }: { readonly scope: string }) {
-  const mayView = useGrant('agents.view') !== 'no';
-  const id = scope.startsWith('agent:') ? scope.slice('agent:'.length) : null;
-  const options = mayView && id !== null ? { params: { id } } : null;
-  const { data, isLoading } = useResource('getAgent', options, ['agents']);
-  if (data !== null) return <PlainText text={`Agent ${data.name}`} isShort />;
-  return isLoading ? 'Agent' : scopeWords(scope);
+function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: Switch }) {
+  return name === null ? scopeWords(scope) : <PlainText text={`Agent ${name}`} isShort />;
 }
 
 /** `scope` as the management API names it: `all`, `tier:high`, `area:payment`, `agent:ID`. */
