@@ -9,7 +9,8 @@ import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { isCaseless, patternFor } from '../logic/literals.ts';
 import { regexInvalid } from '../messages/errors.ts';
-import { insideUnfit, notText, patternNotConstant, wordsUnfit } from '../messages/type-errors.ts';
+import { notText } from '../messages/operand-errors.ts';
+import { insideUnfit, patternNotConstant, wordsUnfit } from '../messages/type-errors.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
 
@@ -20,8 +21,8 @@ type TextOperator = Extract<
 
 export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context): Expression | null {
   if (operator === 'mentions any of') return inferMentions(node, ctx);
-  const left = textOf(node.left, operator, ctx);
-  const right = textOf(node.right, operator, ctx);
+  const left = textOf(node.left, operator, ctx, node);
+  const right = textOf(node.right, operator, ctx, node);
   if (left === null || right === null) return null;
   switch (operator) {
     case 'like':
@@ -45,7 +46,7 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
 }
 
 export function inferSingleScript(node: SingleScript, ctx: Context): Expression | null {
-  const subject = textOf(node.subject, 'is single_script', ctx);
+  const subject = textOf(node.subject, 'is single_script', ctx, node);
   return subject && { kind: 'single-script', subject, type: booleanType, span: node.span };
 }
 
@@ -67,10 +68,15 @@ function partBeside(type: Type, part: Expression, ctx: Context): Expression {
   return { kind: 'literal', value, type: enumeration([value]), span: part.span };
 }
 
-function textOf(node: Tree, operator: TextOperator | 'is single_script', ctx: Context): Expression | null {
+function textOf(
+  node: Tree,
+  operator: TextOperator | 'is single_script',
+  ctx: Context,
+  whole: Tree,
+): Expression | null {
   const value = inferValue(node, ctx);
   if (value === null || value.type.kind === 'text') return value;
-  ctx.env.report(notText(value, operator));
+  ctx.env.report(notText(value, operator, whole));
   return null;
 }
 
@@ -87,7 +93,7 @@ function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context
 }
 
 function inferMentions(node: Binary, ctx: Context): Expression | null {
-  const subject = textOf(node.left, 'mentions any of', ctx);
+  const subject = textOf(node.left, 'mentions any of', ctx, node);
   const words = wordsOf(node.right, ctx);
   if (subject === null || words === null) return null;
   return { kind: 'mentions', subject, words, type: booleanType, span: node.span };
