@@ -199,9 +199,21 @@ export function patternNotConstant(span: Span, operator: string): Diagnostic {
   });
 }
 
-export function wordsUnfit(span: Span): Diagnostic {
-  return error('words-unfit', span, '`mentions any of` takes a list of constant texts', {
+export function wordsUnfit(span: Span, operator: string): Diagnostic {
+  return error('words-unfit', span, `\`${operator}\` takes a list of constant texts`, {
     help: 'name a declared list, or write `["a", "b"]`',
+  });
+}
+
+export function anyOfIgnoringCase(span: Span, operator: string, list: string): Diagnostic {
+  return error('words-unfit', span, `\`${list}\` ignores case, \`${operator}\` does not`, {
+    help: 'declare a list without `ignoring case`, or test `lower(...)` against small letters',
+  });
+}
+
+export function anyOfTooLong(span: Span, operator: string, count: number): Diagnostic {
+  return error('any-of-too-long', span, `\`${operator}\` takes at most 256 texts, this list has ${count}`, {
+    help: 'look up what you know whole by `in`, whose lists have any length',
   });
 }
 
