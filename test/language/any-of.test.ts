@@ -43,6 +43,24 @@ describe('any of', () => {
     expect(decide(condition, { name: 'n', file: '/tmp/../etc' })).toBe('DENY');
   });
 
+  it.each([
+    ['10.1.2.3', 'ALLOW'],
+    ['fd00::1', 'ALLOW'],
+    ['192.0.2.7', 'ALLOW'],
+    ['::ffff:192.0.2.7', 'ALLOW'],
+    ['192.0.2.8', 'DENY'],
+    ['2001:db8::1', 'DENY'],
+  ])('finds %s among networks and addresses: %s', (ip, outcome) => {
+    for (const right of ['inner', '["10.0.0.0/8", "fd00::/8", "192.0.2.7"]']) {
+      const { engine } = compileText(`action a.b { ip: ip }
+list inner = ["10.0.0.0/8", "fd00::/8", "192.0.2.7"]
+policy p on a.b {
+  allow x when payload.ip in ${right}
+}`);
+      expect(engine!.decide(factsOf({ ip })).outcome).toBe(outcome);
+    }
+  });
+
   it('is explained as the one test that is written', () => {
     const { set } = compileText(policy('payload.name ends with any of endings'));
     const facts = factsOf({ name: 'a', file: '/f' });

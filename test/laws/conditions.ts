@@ -309,6 +309,7 @@ const inNetwork: Atom = (scope, depth) => {
     '"10.0.0.0/8"',
     '"192.168.0.0/16"',
     '"::/0"',
+    '["10.0.0.0/8", "192.168.0.7", "fd00::/8"]',
     ...(scope.isMeter ? [] : [constantLets.network[1]]),
   ];
   return left === null ? null : `${left} ${membership(scope)} ${scope.random.pick(networks)}`;

@@ -26,9 +26,7 @@ import {
 } from '../messages/type-errors.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
-
-/** Each is a test of its own in the compiled function. */
-const anyOfMax = 256;
+import { anyOf, anyOfMax } from './logic.ts';
 
 type SingleOperator = Extract<
   BinaryOperator,
@@ -68,12 +66,12 @@ function inferAnyOf(node: Binary, operator: AnyTextRelation, ctx: Context): Expr
   const operands = texts.map((right) => testOf(node, single, { left, right }, ctx));
   const known = operands.filter((operand) => operand !== null);
   if (known.length < operands.length) return null;
-  if (known.length === 1) return known[0]!;
-  const whole = { type: booleanType, span: node.span };
-  if (known.length > 0) return { kind: 'or', operands: known, ...whole };
+  if (known.length > 0) return anyOf(node, known);
   // A list that may be empty and is: false, as of its words, and no warning that it never is true.
   const list = declaredList(node.right, ctx);
-  return list === null ? null : { kind: 'mentions', subject: left, words: { kind: 'list', list }, ...whole };
+  if (list === null) return null;
+  const words = { kind: 'list', list } as const;
+  return { kind: 'mentions', subject: left, words, type: booleanType, span: node.span };
 }
 
 /** The texts of a list as constants; null, and a diagnostic, where they are none. */

@@ -169,6 +169,12 @@ export function cidrInvalid(span: Span, why: string): Diagnostic {
   return error('cidr-unfit', span, `this is no network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
 }
 
+export function networksTooMany(span: Span, count: number): Diagnostic {
+  return error('cidr-unfit', span, `a list with networks has at most 256 entries, this one has ${count}`, {
+    help: 'join neighbouring networks, or list addresses alone, of which there may be any number',
+  });
+}
+
 export function listLiteralEmpty(span: Span): Diagnostic {
   return error('list-literal-empty', span, 'an empty list holds nothing', { help: 'write its values' });
 }
