@@ -56,7 +56,11 @@ async function firstLink(child: ChildProcess): Promise<URL> {
     child.stdout?.resume();
     return new URL(link);
   }
-  throw new Error(`the service did not start:\n${printed}`);
+  const [code, signal] =
+    child.exitCode === null && child.signalCode === null
+      ? await once(child, 'exit')
+      : [child.exitCode, child.signalCode];
+  throw new Error(`the service did not start (${signal ?? code}):\n${printed}`);
 }
 
 /** Makes the admin and the approver of a new service; yields how an agent is registered. */

@@ -1,7 +1,8 @@
 // `node bench/service/main.ts`: the service beside a bare Fastify route, in one run. The servers have one core and the
 // load another; each takes its turn in every round, and a figure is the median of the rounds. The
 // processor time of a request does not grow as much as time on the clock when other programs share the machine. Prints
-// Markdown, what must be reached first; `--out FILE` writes it too.
+// Markdown, what must be reached first; `--out FILE` writes it too. `--only full,unindexed` measures some of the servers,
+// beside the first of them, and asks for ratios alone.
 
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ const titles = {
   bare: 'bare Fastify route with schemas',
   full: 'the service',
   'not-durable': 'the service, nothing stored',
+  unindexed: 'the service, no index of requests kept for searches',
   signed: 'the service, every request signed',
   decides: 'a Fastify route that decides by 1,000 policies: no key, no record',
   opa: 'OPA server, 1,000 policies: no identity, no log',
@@ -28,13 +30,17 @@ interface Row {
   readonly results: Measured[];
 }
 
-async function measure(rounds: number, measureMs: number): Promise<readonly Row[]> {
+async function measure(
+  kinds: readonly ServerKind[],
+  rounds: number,
+  measureMs: number,
+): Promise<readonly Row[]> {
   const rows: Row[] = connectionCounts.flatMap((connections) =>
-    serverKinds.map((kind) => ({ kind, connections, results: [] })),
+    kinds.map((kind) => ({ kind, connections, results: [] })),
   );
   const servers = new Map<ServerKind, Server>();
   try {
-    for (const kind of serverKinds) {
+    for (const kind of kinds) {
       const server = await startServer(kind);
       servers.set(kind, server);
       // Until its code is compiled a server says nothing about itself.
@@ -71,13 +77,15 @@ function fsyncMs(): number {
 }
 
 function table(rows: readonly Row[]): string {
+  const firstKind = rows[0]?.kind ?? 'bare';
+  const first = firstKind === 'bare' ? 'bare' : titles[firstKind];
   const lines = [
-    '| connections | server | req/s (min-max) | to bare | p50 | p99 | processor a request | to bare |',
+    `| connections | server | req/s (min-max) | to ${first} | p50 | p99 | processor a request | to ${first} |`,
     '|---|---|---|---|---|---|---|---|',
   ];
   for (const { kind, connections, results } of rows) {
     const rates = results.map(({ requestsPerSecond }) => requestsPerSecond);
-    const bare = rows.find((row) => row.kind === 'bare' && row.connections === connections);
+    const bare = rows.find((row) => row.kind === firstKind && row.connections === connections);
     const processor = median(results.map(({ processorPerRequest }) => processorPerRequest));
     const ratios = rates.map((rate, round) => rate / (bare?.results[round]?.requestsPerSecond ?? NaN));
     const ms = (pick: (result: LoadResult) => number) =>
@@ -115,8 +123,9 @@ function musts(rows: readonly Row[], fsync: number): readonly Must[] {
           requestsPerSecond / (of(other, connections)[round]?.requestsPerSecond ?? NaN),
       ),
     );
+  const isWhole = serverKinds.every((kind) => of(kind, 1).length > 0);
   const ms = (connections: number, pick: (result: LoadResult) => number): number =>
-    median(of('full', connections).map(pick)) / 1000;
+    isWhole ? median(of('full', connections).map(pick)) / 1000 : NaN;
   const p50 = (result: LoadResult): number => result.p50Microseconds;
   const p99 = (result: LoadResult): number => result.p99Microseconds;
   const atLeast = (what: string, least: number, figure: number): Must => ({
@@ -140,9 +149,11 @@ function musts(rows: readonly Row[], fsync: number): readonly Must[] {
     atMost('p99, 128 connections', 20, ms(128, p99), ' ms'),
     atMost("one connection: p50 to the disk's fsync", 2.5, ms(1, p50) / fsync),
     atLeast('nothing stored to bare Fastify, 32 connections', 0.9, rate('not-durable', 'bare', 32)),
+    atLeast('the service to itself without an index, 32 connections', 0.9, rate('full', 'unindexed', 32)),
+    atLeast('the service to itself without an index, 128 connections', 0.9, rate('full', 'unindexed', 128)),
     atLeast('signed to unsigned, 32 connections', 0.85, rate('signed', 'full', 32)),
     atLeast('a route that only decides to the OPA server, 32 connections', 3, rate('decides', 'opa', 32)),
-  ];
+  ].filter(({ figure }) => !Number.isNaN(figure));
 }
 
 function mustTable(all: readonly Must[]): string {
@@ -154,9 +165,17 @@ function mustTable(all: readonly Must[]): string {
 }
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string' }, seconds: { type: 'string' }, out: { type: 'string' } },
+  options: {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    out: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
-const rows = await measure(Number(values.rounds ?? 3), Number(values.seconds ?? 2) * 1000);
+const asked = values.only?.split(',') ?? serverKinds;
+const kinds = serverKinds.filter((kind) => asked.includes(kind));
+if (kinds.length !== asked.length) throw new Error(`name some of ${serverKinds.join(', ')}`);
+const rows = await measure(kinds, Number(values.rounds ?? 3), Number(values.seconds ?? 2) * 1000);
 const fsync = fsyncMs();
 const text = `# The service
 

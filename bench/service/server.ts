@@ -1,4 +1,4 @@
-// One of the measured servers in a process of its own: `node server.ts bare|full|not-durable|signed|decides|opa`. It
+// One of the measured servers in a process of its own: `node server.ts bare|full|not-durable|unindexed|signed|decides|opa`. It
 // listens on a free port and prints one line of JSON (port, what to send); it ends with its standard input.
 
 import { spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ import { policyFiles, toFacts } from '../policy-text.ts';
 import { opaProgram, regoText } from '../rego.ts';
 import { createWorkload } from '../workloads.ts';
 
-export const serverKinds = ['bare', 'full', 'not-durable', 'signed', 'decides', 'opa'] as const;
+export const serverKinds = ['bare', 'full', 'not-durable', 'unindexed', 'signed', 'decides', 'opa'] as const;
 export type ServerKind = (typeof serverKinds)[number];
 
 export interface ServerLine {
@@ -62,10 +62,12 @@ function startBare(): Started {
   return { app, apiKey: 'none', signingSecret: null, ...authorize };
 }
 
-async function startService(kind: 'full' | 'not-durable' | 'signed'): Promise<Started> {
+async function startService(kind: 'full' | 'not-durable' | 'unindexed' | 'signed'): Promise<Started> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const opened = await openStore({ path: join(directory, 'writ.db') });
+  // Who serves keeps the index for searches, too.
+  if (kind !== 'unindexed') await opened.serve();
   const store = kind === 'not-durable' ? withoutRecords(opened) : opened;
   const policies = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
   const added = await addAgent(store, { name: 'bench', riskTier: 'low', controlOwner: 'bench', tags: [] });

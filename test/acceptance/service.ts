@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { storeEnvironment } from '../store/place.ts';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const startTimeoutMs = 20_000;
@@ -38,6 +39,7 @@ export async function startService({
     WRIT_LIMITS_IN_FLIGHT: '2000',
     // The servers of tests stand alone.
     WRIT_STORE_DURABILITY: 'single',
+    ...(await storeEnvironment(data)),
     ...env,
   });
   return { ...started, data };
@@ -96,7 +98,10 @@ export async function addAgent(data: string, name: string, env: NodeJS.ProcessEn
     data,
     '--json',
   ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+  const place = await storeEnvironment(data);
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, ...place, ...env },
+  });
   const key = /writ_[0-9A-Za-z]+/.exec(stdout)?.[0];
   if (key === undefined) throw new Error(`no key in ${stdout}`);
   return key;

@@ -160,7 +160,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   expect(await statusOf(service(), key)).toBe(403);
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
-  await page.getByText('Active', { exact: true }).waitFor();
+  await page.locator('header').getByText('Active', { exact: true }).waitFor();
   expect(await statusOf(service(), key)).toBe(200);
 
   await page.getByRole('button', { name: 'Revoke' }).press('Enter');
@@ -182,7 +182,7 @@ test('what somebody else changes shows by itself', async () => {
   const { id } = await register('watched');
   const { page } = await open(service(), { email });
   await page.goto(`/agents/${id}`);
-  await page.getByText('Active', { exact: true }).waitFor();
+  await page.locator('header').getByText('Active', { exact: true }).waitFor();
   const otto = await signedIn(service(), 'otto@example.com');
   await otto.send(`/v1/agents/${id}`, { method: 'PATCH', body: { tags: ['fresh'] } });
   await otto.send(`/v1/agents/${id}/disable`, { method: 'POST' });
@@ -208,6 +208,13 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   await page.getByRole('button', { name: 'Disable' }).waitFor();
   for (const name of ['Rotate key', 'Edit', 'Change', 'Stop', 'Revoke'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
+  // Side by side, the fields stand in one line.
+  await page.setViewportSize(sizes.laptop);
+  const boxes = await Promise.all(
+    ['Current password', 'One-time code'].map((name) => page.getByLabel(name).boundingBox()),
+  );
+  expect(boxes[0]).toMatchObject({ y: boxes[1]?.y, height: boxes[1]?.height });
+  await page.setViewportSize(sizes.phone);
   await page.getByLabel('Current password').fill('wrong password');
   await page.getByLabel('One-time code').fill('123456');
   await page.getByRole('button', { name: 'Step up with a code' }).click();
@@ -224,7 +231,7 @@ test('an auditor sees all and finds nothing to press', async () => {
   const { page } = await open(service(), { email: 'audrey@example.com', theme: 'dark' });
   await page.goto('/agents?text=buyer');
   await page.getByRole('link', { name: 'buyer', exact: true }).click();
-  await page.getByRole('region', { name: 'Keys' }).getByText('Good').waitFor();
+  await page.getByRole('region', { name: 'Keys' }).getByText('Active').waitFor();
   for (const name of ['Disable', 'Rotate key', 'Edit', 'Change', 'Stop', 'Revoke', 'Kill switch'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   expect(await page.getByRole('region', { name: 'Step up' }).count()).toBe(0);

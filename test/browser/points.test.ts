@@ -99,7 +99,7 @@ test('an auditor sees all of it on a phone and finds nothing to press; without a
   expect(await page.getByRole('button', { name: 'Register a point' }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'files <proxy>' }).click();
-  await page.getByRole('region', { name: 'Keys' }).getByText('Good').waitFor();
+  await page.getByRole('region', { name: 'Keys' }).getByText('Active').waitFor();
   for (const name of ['Disable', 'Rotate key', 'Edit', 'Enable', 'Revoke'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);

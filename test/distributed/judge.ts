@@ -11,6 +11,8 @@ export interface Verdict {
   readonly granted: number;
   /** Of the budgets that were under pressure, the least that was used of one. */
   readonly usedLeast: number;
+  /** Requests that people ended. */
+  readonly ended: { readonly approved: number; readonly rejected: number };
 }
 
 interface Stored {
@@ -26,19 +28,24 @@ interface Walk {
   readonly switches: Set<string>;
   readonly keys: Map<string, string>;
   readonly ids: Map<string, string>;
+  /** What people made of the requests that waited. */
+  readonly ended: Map<string, 'approved' | 'rejected'>;
+  readonly agents: Map<string, string>;
   active: string | null;
   readonly faults: string[];
 }
 
 const chunk = 5_000;
 
-export async function judge({ chain }: Store, { told, stops }: History): Promise<Verdict> {
+export async function judge({ chain }: Store, { told, votes, stops }: History): Promise<Verdict> {
   const walk: Walk = {
     spent: new Map(),
     revoked: new Set(),
     switches: new Set(),
     keys: new Map(),
     ids: new Map(),
+    ended: new Map(),
+    agents: new Map(),
     active: null,
     faults: [],
   };
@@ -48,11 +55,12 @@ export async function judge({ chain }: Store, { told, stops }: History): Promise
     for (const { entry } of records) {
       if (entry.kind === 'change') takeChange(walk, entry);
       if (entry.kind === 'request') takeRequest(walk, entry);
+      if (entry.kind === 'event') takeEvent(walk, entry);
       if (entry.kind === 'request') decisions += 1;
     }
     if (after + chunk >= lastSequence) break;
   }
-  const { faults, spent, ids, keys } = walk;
+  const { faults, spent, ids, keys, ended } = walk;
   for (const one of told) {
     if (one.id !== null && one.status === 200 && !ids.has(one.id))
       faults.push(`told and not stored: ${one.id}`);
@@ -68,12 +76,29 @@ export async function judge({ chain }: Store, { told, stops }: History): Promise
         faults.push(`granted after the reply that it was ${kind}: ${one.id}`);
     }
   }
+  for (const { id, agent, said, begunAtMs, endedAtMs } of votes) {
+    if (said === null || said === 'pending') continue;
+    if (ended.get(id) !== said) faults.push(`told as ${said}, stored as ${ended.get(id)}: ${id}`);
+    for (const { kind, subject, fromMs, untilMs } of stops) {
+      const isMeant = kind === 'switched' || subject === agent;
+      if (isMeant && said === 'approved' && begunAtMs > fromMs && endedAtMs < untilMs)
+        faults.push(`granted by a vote after the reply that it was ${kind}: ${id}`);
+    }
+  }
   const used = told.filter(({ nonce, status }) => nonce !== null && status === 200).map(({ nonce }) => nonce);
   if (new Set(used).size !== used.length) faults.push('a nonce was good twice');
   const shared = [...spent].filter(([session]) => session.startsWith('shared-'));
   const full = shared.map(([, sum]) => sum / budget);
   const granted = [...ids.values()].filter((status) => status === 'auto_approved').length;
-  return { faults, decisions, granted, usedLeast: Math.min(...full) };
+  const words = [...ended.values()];
+  const approved = words.filter((word) => word === 'approved').length;
+  return {
+    faults,
+    decisions,
+    granted,
+    usedLeast: Math.min(...full),
+    ended: { approved, rejected: words.length - approved },
+  };
 }
 
 function takeChange(walk: Walk, entry: ChainEntry): void {
@@ -84,6 +109,20 @@ function takeChange(walk: Walk, entry: ChainEntry): void {
   if (entry.what === 'switch-turned-off') switches.delete(subject);
   if (entry.what === 'policies-activated')
     walk.active = (JSON.parse(String(entry.after_json)) as { readonly digest: string }).digest;
+}
+
+function takeEvent(walk: Walk, entry: ChainEntry): void {
+  const { revoked, switches, ended, agents, faults } = walk;
+  const id = String(entry.request_id);
+  const { status } = entry;
+  if (status !== 'approved' && status !== 'rejected') return;
+  const before = ended.get(id);
+  if (before !== undefined && before !== status)
+    faults.push(`record ${entry.sequence}: ${status} after it was ${before}`);
+  ended.set(id, status);
+  if (before !== undefined || status !== 'approved') return;
+  if (revoked.has(agents.get(id) ?? '')) faults.push(`record ${entry.sequence}: granted to a revoked agent`);
+  if (switches.size > 0) faults.push(`record ${entry.sequence}: granted by a vote while stopped`);
 }
 
 function takeRequest(walk: Walk, entry: ChainEntry): void {
@@ -107,6 +146,7 @@ function takeRequest(walk: Walk, entry: ChainEntry): void {
     faults.push(`record ${entry.sequence}: decided by another set`);
   if (ids.has(id)) faults.push(`record ${entry.sequence}: its id is there twice`);
   ids.set(id, String(entry.status));
+  walk.agents.set(id, String(entry.agent_id));
   if (entry.idempotency_key === null) return;
   const key = `${entry.agent_id} ${entry.idempotency_key}`;
   if (keys.has(key)) faults.push(`record ${entry.sequence}: its idempotency key made two requests`);

@@ -1,11 +1,12 @@
 // Three replicas under a nemesis: replicas are killed, stopped, slowed and cut off, their clocks differ, the server is killed
-// and fails over to its standby, while clients ask all of them
-// for what one may have, and people revoke, stop and change policies. `npm run distributed` runs it for longer.
+// and fails over to its standby and back, while clients ask all of them for what one may have, people vote on the same request
+// at two of them, and others revoke, stop and change policies. `npm run distributed` runs it for longer.
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyStore } from '../../src/service/audit/verify-store.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { firstAdmin, personWith } from '../http/person-client.ts';
 import { openWire } from '../store/cut-wire.ts';
 import { judge } from './judge.ts';
 import { policyText, run } from './nemesis.ts';
@@ -36,7 +37,18 @@ test('nothing told is lost, no budget passed, no reading wrong, nothing granted 
   onTestFinished(() => wire.close());
   const store = await openStore({ url: wire.url, keyFile: join(replicas.data, 'writ.key') });
   onTestFinished(() => store.close());
-  const history = await run({ server, replicas, store, seconds, seed, pauseMs });
+  const admin = await firstAdmin({ store });
+  const voters = await Promise.all(
+    ['ben@example.com', 'cat@example.com'].map(async (email) => {
+      const { headers } = await personWith({ url: '', store }, admin, {
+        email,
+        roles: ['approver'],
+        groups: ['finance'],
+      });
+      return headers;
+    }),
+  );
+  const history = await run({ server, replicas, store, voters, seconds, seed, pauseMs });
   const { faults, ...counts } = await judge(store, history);
   const answers = Object.groupBy(history.told, ({ status, decision }) => decision ?? String(status));
   const told = Object.fromEntries(Object.entries(answers).map(([answer, all]) => [answer, all?.length]));
@@ -47,6 +59,10 @@ test('nothing told is lost, no budget passed, no reading wrong, nothing granted 
   );
   expect(faults.slice(0, 10)).toEqual([]);
   expect(counts.usedLeast).toBe(1);
+  expect(Math.min(...Object.values(counts.ended))).toBeGreaterThan(2);
+  // Something was decided after each of them; how soon is printed.
+  expect(services.length).toBeGreaterThanOrEqual(2);
+  expect(Math.max(...services)).toBeLessThan(Number.POSITIVE_INFINITY);
   expect(counts.granted).toBeGreaterThan(isLong ? 200 : 50);
   const { chain, differences } = await verifyStore(store);
   expect([chain.kind, differences]).toEqual(['whole', []]);

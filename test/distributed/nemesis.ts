@@ -21,6 +21,17 @@ export interface Told {
   readonly endedAtMs: number;
 }
 
+/** What a person said of a request that waits, and what came back. */
+export interface Vote {
+  readonly id: string;
+  readonly agent: string;
+  readonly word: 'approve' | 'reject';
+  /** How the request stands, as the reply says; null where the vote was not taken. */
+  readonly said: string | null;
+  readonly begunAtMs: number;
+  readonly endedAtMs: number;
+}
+
 export interface Stop {
   readonly kind: 'revoked' | 'switched';
   /** The agent, or the area. */
@@ -32,9 +43,10 @@ export interface Stop {
 
 export interface History {
   readonly told: readonly Told[];
+  readonly votes: readonly Vote[];
   readonly stops: readonly Stop[];
   readonly faults: ReadonlyMap<string, number>;
-  /** After each failover: how long until something was decided again, in milliseconds. */
+  /** After each failover: how long until something was decided again, in milliseconds; infinite where nothing was. */
   readonly services: readonly number[];
 }
 
@@ -47,10 +59,16 @@ const patienceMs = 1_500;
 export function policyText(edition: number): string {
   return `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  action pay.ask { amount: money(currency) 0.01.., currency: "USD" }
+  approvers finance "Finance"
   meter spent = sum(payload.amount) in USD of pay.send per session over 24h
   policy budget on pay.send {
     allow all because "edition ${edition}"
     deny beyond when spent > ${budget} USD
+  }
+  policy people on pay.ask {
+    allow all for 1h
+    escalate big to finance within 1h when payload.amount > 0 USD
   }`;
 }
 
@@ -60,11 +78,15 @@ interface Agent {
   readonly secret: string;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 interface RunOptions {
   readonly server: ServerPair;
   readonly replicas: Replicas;
   /** As the command line has it: it changes agents and switches, and does not serve. */
   readonly store: Store;
+  /** Two who may approve, as the headers of their calls. */
+  readonly voters: readonly Headers[];
   readonly seconds: number;
   readonly seed: number;
   readonly clientCount?: number;
@@ -73,15 +95,17 @@ interface RunOptions {
 }
 
 export async function run(options: RunOptions): Promise<History> {
-  const { seconds, clientCount = 24 } = options;
+  const { clientCount = 24 } = options;
   const told: Told[] = [];
+  const votes: Vote[] = [];
   const stops: Stop[] = [];
   const faults = new Map<string, number>();
-  const services: number[] = [];
+  const services: Promise<number>[] = [];
   const { next: random } = createRandom(options.seed);
   const world: World = {
     ...options,
     told,
+    votes,
     stops,
     faults,
     services,
@@ -92,21 +116,21 @@ export async function run(options: RunOptions): Promise<History> {
   };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: clientCount }, (_, at) => client(world, at));
-  const others = [managers(world), nemesis(world)];
-  await sleep(seconds * 1000);
-  // On a slow machine, too, each fault has its turn.
-  while (faults.size < kinds.length) await sleep(100);
+  const others = [managers(world), people(world)];
+  await nemesis(world);
+  const waited = await Promise.all(services);
   world.isOver = true;
   await Promise.all([...clients, ...others]);
   await drain(world);
-  return { told, stops, faults, services };
+  return { told, votes, stops, faults, services: waited };
 }
 
 interface World extends RunOptions {
   readonly told: Told[];
+  readonly votes: Vote[];
   readonly stops: Stop[];
   readonly faults: Map<string, number>;
-  readonly services: number[];
+  readonly services: Promise<number>[];
   readonly random: () => number;
   readonly agents: Agent[];
   /** Whose budget is used now; the next one once it is used up. */
@@ -134,6 +158,8 @@ function urls({ replicas }: World): readonly string[] {
 }
 
 interface Call {
+  /** `pay.send` unless said otherwise. */
+  readonly action?: 'pay.ask';
   readonly amount: number;
   readonly session: string;
   readonly key?: string;
@@ -142,7 +168,8 @@ interface Call {
 
 /** Null where no answer came. */
 async function ask(world: World, url: string, agent: Agent, call: Call): Promise<string | null> {
-  const body = JSON.stringify({ action_key: 'pay.send', payload: { amount: call.amount, currency: 'USD' } });
+  const { action: action_key = 'pay.send', amount } = call;
+  const body = JSON.stringify({ action_key, payload: { amount, currency: 'USD' } });
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'x-agent-api-key': agent.apiKey,
@@ -244,6 +271,64 @@ async function agentAtLast(store: Store): Promise<Agent> {
   }
 }
 
+/** Two people vote on the same request at the same time, at two replicas: one word ends it, whichever it is. */
+async function people(world: World): Promise<void> {
+  const { random, told, voters } = world;
+  while (!world.isOver) {
+    await sleep(30 + random() * 60);
+    const all = urls(world);
+    const at = Math.floor(random() * all.length);
+    const agent = world.agents[Math.floor(random() * world.agents.length)];
+    const url = all[at];
+    if (agent === undefined || url === undefined) continue;
+    const session = randomUUID();
+    const from = told.length;
+    if ((await ask(world, url, agent, { action: 'pay.ask', amount: 1, session })) !== 'ESCALATE') continue;
+    const { id } =
+      told.slice(from).find((one) => one.decision === 'ESCALATE' && one.agent === agent.id) ?? {};
+    if (id === undefined || id === null) continue;
+    const pairs = [
+      ['approve', 'approve'],
+      ['approve', 'reject'],
+      ['reject', 'reject'],
+    ] as const;
+    await Promise.all(
+      pairs[Math.floor(random() * pairs.length)]!.map((word, who) =>
+        vote(world, `${all[(at + who) % all.length]}/v1/requests/${id}/${word}`, {
+          id,
+          agent: agent.id,
+          word,
+          headers: voters[who] ?? {},
+        }),
+      ),
+    );
+  }
+}
+
+interface Voting {
+  readonly id: string;
+  readonly agent: string;
+  readonly word: Vote['word'];
+  readonly headers: Headers;
+}
+
+async function vote(world: World, url: string, { id, agent, word, headers }: Voting): Promise<void> {
+  const begunAtMs = performance.now();
+  try {
+    const reply = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ comment: 'looked at' }),
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const { status } = (await reply.json()) as { readonly status: string };
+    const said = reply.status === 200 ? status : null;
+    world.votes.push({ id, agent, word, said, begunAtMs, endedAtMs: performance.now() });
+  } catch {
+    // Whoever has no answer does not know.
+  }
+}
+
 /** Agents are revoked, and new ones come; all is stopped for a moment; policies change. */
 async function managers(world: World): Promise<void> {
   const { store, random, stops, replicas } = world;
@@ -325,25 +410,34 @@ async function turnOff({ documents }: Store, id: string): Promise<void> {
 }
 
 const kinds = ['failover', 'killed', 'slow', 'stopped', 'cut', 'server'] as const;
+/** Each kind has its turn, however short the run is; the server fails over to its standby and back. */
+const turns = [...kinds, 'failover'] as const;
+/** And people end so many requests, of either word. */
+const endedMin = 3;
+
+const serviceMaxMs = 20_000;
 
 /** How long after a standby has become the primary something is granted again. */
-async function noteService({ told, services, isOver }: World): Promise<void> {
+async function untilDecided({ told }: World): Promise<number> {
   const fromMs = performance.now();
-  while (!isOver && performance.now() - fromMs < 20_000) {
-    const next = told.findLast(({ decision, begunAtMs }) => decision !== null && begunAtMs > fromMs);
-    if (next !== undefined) return void services.push(next.endedAtMs - fromMs);
+  while (performance.now() - fromMs < serviceMaxMs) {
+    const next = told.find(({ decision, begunAtMs }) => decision !== null && begunAtMs > fromMs);
+    if (next !== undefined) return next.endedAtMs - fromMs;
     await sleep(10);
   }
+  return Number.POSITIVE_INFINITY;
 }
 
 async function nemesis(world: World): Promise<void> {
-  const { random, faults, replicas, server } = world;
+  const { random, seconds, faults, votes, replicas, server } = world;
   const note = (fault: string) => faults.set(fault, (faults.get(fault) ?? 0) + 1);
-  for (let round = 0; !world.isOver; round += 1) {
+  const endsAtMs = performance.now() + seconds * 1000;
+  const isDue = () => performance.now() < endsAtMs || !ended('approved') || !ended('rejected');
+  const ended = (word: string) => votes.filter(({ said }) => said === word).length >= endedMin;
+  for (let round = 0; round < turns.length || isDue(); round += 1) {
     await sleep(400 + random() * 800);
     const replica = replicas.all[Math.floor(random() * replicas.all.length)]!;
-    // Each kind has its turn, however short the run is.
-    const kind = round < kinds.length ? kinds[round]! : kinds[Math.floor(random() ** 0.7 * kinds.length)]!;
+    const kind = turns[round] ?? kinds[Math.floor(random() ** 0.7 * kinds.length)]!;
     note(kind);
     switch (kind) {
       case 'killed':
@@ -367,7 +461,7 @@ async function nemesis(world: World): Promise<void> {
         replica.wire.slow(0);
         break;
       case 'failover':
-        await server.failOver(() => void noteService(world));
+        await server.failOver(() => void world.services.push(untilDecided(world)));
         break;
       case 'server':
         await server.kill();

@@ -86,7 +86,7 @@ export function cookieOf({ headers }: Answer): string {
 /** The first admin of the service. */
 export async function firstAdmin({ store }: Pick<Service, 'store'>): Promise<Person> {
   const directory = createDirectory(store.documents, Date.now);
-  const secret = (await createSetUpLink(directory)) ?? '';
+  const secret = (await createSetUpLink(directory, { who: 'tests', when: 'anew' })) ?? '';
   const admin = { secret, email: 'ann@example.com', name: 'Ann', password };
   const result = await setUpFirstAdmin(directory, admin);
   if (result.kind !== 'joined') throw new Error(result.kind);
@@ -95,7 +95,7 @@ export async function firstAdmin({ store }: Pick<Service, 'store'>): Promise<Per
 
 /** A person with these roles and a token for them, made past HTTP. */
 export async function personWith(
-  service: Service,
+  service: Pick<Service, 'url' | 'store'>,
   admin: Person,
   { email, roles, groups = [] }: { email: string; roles: readonly Role[]; groups?: readonly string[] },
 ): Promise<Client & { readonly person: Person }> {
@@ -108,9 +108,13 @@ export async function personWith(
   return { person: joined.person, ...(await tokenClient(service, joined.person)) };
 }
 
-export async function tokenClient(service: Pick<Service, 'url' | 'store'>, person: Person): Promise<Client> {
+export async function tokenClient(
+  service: Pick<Service, 'url' | 'store'>,
+  person: Person,
+  days = 1,
+): Promise<Client> {
   const directory = createDirectory(service.store.documents, Date.now);
-  const draft = { name: 'test', roles: person.roles, days: 1 };
+  const draft = { name: 'test', roles: person.roles, days };
   const made = await createToken(directory, { person, roles: person.roles }, draft);
   if (made.kind !== 'made') throw new Error(JSON.stringify(made));
   // It is the test's own.

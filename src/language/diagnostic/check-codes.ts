@@ -141,6 +141,7 @@ export const checkWarnings = {
   'rule-implied': 'a rule that adds nothing to another one of the same effect, which is true whenever it is',
   'value-never-equal': 'a value is listed or compared that what stands beside it can never have',
   'risk-never-reached': 'risk is compared with a number that the points of all rules never reach',
+  'pattern-mistaken': 'signs of a pattern stand where they mean nothing, or a pattern has none',
   'pattern-dot-open': 'a dot in the pattern of an address stands for any character',
   'guard-stops-short': 'a guard ends at an amount above which nothing else guards',
   'silence-code-unknown': 'a silence names a code that no diagnostic has',

@@ -11,6 +11,7 @@ import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { tokenEnd, tokenize } from './parse/tokens.ts';
 import { reportErrors } from './repair/explain.ts';
+import { joinWords } from './repair/look-alikes.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
 import { reportStrays } from './repair/strays.ts';
@@ -38,7 +39,8 @@ export function parse(source: SourceText): ParsedFile {
 
 function readFile(reader: Reader): PolicyFile {
   const { source } = reader;
-  const { tokens, comments: commentTokens, strays } = tokenize(source.text);
+  const { comments: commentTokens, ...lexed } = tokenize(source.text);
+  const { tokens, strays } = joinWords(lexed.tokens, lexed.strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
   reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);

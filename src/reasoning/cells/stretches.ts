@@ -6,6 +6,7 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { fold } from '../../language/value/text.ts';
 import { type Cell, isValue, type Leaf, type LeafAtom } from './leaf.ts';
+import { foldedKeys, plainKeys } from './text-keys.ts';
 
 export interface Stretch {
   readonly from: number;
@@ -53,14 +54,26 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
     case 'text':
       return sorted(
         leaf,
-        values.flatMap((value) => {
-          const place = leaf.places.get(value as string);
-          return place === undefined ? [] : [place, place + 1];
-        }),
+        [...placesOf(leaf, values)].flatMap((place) => [place, place + 1]),
       );
     default:
       return [...leaf.cells.keys()];
   }
+}
+
+/** Of the cells that hold one of the texts. */
+function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  if (values.length > cells.length) {
+    const named = plainKeys(values);
+    for (const [at, { value }] of cells.entries()) if (named.has(value as Value)) found.add(at);
+    return found;
+  }
+  for (const value of values) {
+    const place = places.get(value as string);
+    if (place !== undefined) found.add(place);
+  }
+  return found;
 }
 
 /** With the states that are no values, each for itself, the first value, and the cell of all others. */
@@ -105,10 +118,10 @@ function newMembership(
 ): ((value: Value) => boolean) | null {
   if (understood.kind === 'values') {
     const { values, otherwise } = understood;
-    const named = new Set(values);
+    const named = plainKeys(values);
     return (value) => named.has(value) !== otherwise;
   }
   if (!understood.isFolded) return null;
-  const folded = new Set(understood.values.map((value) => fold(value as string)));
+  const folded = foldedKeys(understood.values);
   return (value) => folded.has(fold(value as string));
 }

@@ -24,7 +24,7 @@ export function textVectors(
 }
 
 /** Texts that are not to stand for others. */
-type Avoided = ReadonlyMap<string, unknown>;
+type Avoided = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
 
 function pickTexts(texts: readonly string[], avoid: Avoided): readonly string[] {
   const picked: string[] = [];

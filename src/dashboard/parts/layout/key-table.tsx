@@ -58,7 +58,7 @@ export function KeyTable({ label, prefix, keys }: KeyTableProps) {
 }
 
 function keyBadge(ends: string | null, now: number) {
-  if (ends === null) return <Badge tone="allow">Good</Badge>;
+  if (ends === null) return <Badge tone="allow">Active</Badge>;
   return Date.parse(ends) > now ? (
     <Badge tone="escalate">Replaced</Badge>
   ) : (

@@ -22,6 +22,7 @@ import {
   isComparable,
   isOrdered,
 } from '../logic/type-relations.ts';
+import { rangeMismatch, spellingsDiffer } from '../messages/operand-errors.ts';
 import { secretElements } from '../messages/path-errors.ts';
 import {
   cidrInvalid,
@@ -32,9 +33,8 @@ import {
   membershipUnfit,
   networksTooMany,
   orderingUnfit,
-  rangeMismatch,
-  spellingsDiffer,
 } from '../messages/type-errors.ts';
+import { clockMisplaced } from '../messages/value-errors.ts';
 import { adapt, adaptAll } from './adapt.ts';
 import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';
@@ -73,6 +73,10 @@ function inRange(
   subject: Expression | null,
   ctx: Context,
 ): Expression | null {
+  if (range.low.kind === 'clock' && range.high.kind === 'clock') {
+    ctx.env.report(clockMisplaced({ text: `${range.low.text}..${range.high.text}`, span: range.span }));
+    return null;
+  }
   const ends = [inferValue(range.low, ctx), inferValue(range.high, ctx)];
   if (subject === null) return null;
   const [low, high] = ends.map((end) => (end === null ? null : adapt(end, subject.type, ctx.env)));

@@ -16,11 +16,11 @@ import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { isCaseless, patternFor, typeOfText } from '../logic/literals.ts';
 import { regexInvalid } from '../messages/errors.ts';
+import { notText } from '../messages/operand-errors.ts';
 import {
   anyOfIgnoringCase,
   anyOfTooLong,
   insideUnfit,
-  notText,
   patternNotConstant,
   wordsUnfit,
 } from '../messages/type-errors.ts';
@@ -46,8 +46,8 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
     case 'inside any of':
       return inferAnyOf(node, operator, ctx);
     default: {
-      const left = textOf(node.left, operator, ctx);
-      const right = textOf(node.right, operator, ctx);
+      const left = textOf(node.left, operator, ctx, node);
+      const right = textOf(node.right, operator, ctx, node);
       return left === null || right === null ? null : testOf(node, operator, { left, right }, ctx);
     }
   }
@@ -55,7 +55,7 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
 
 /** The same test for each text of a list, joined by `or`. */
 function inferAnyOf(node: Binary, operator: AnyTextRelation, ctx: Context): Expression | null {
-  const left = textOf(node.left, operator, ctx);
+  const left = textOf(node.left, operator, ctx, node);
   const texts = textsOf(node.right, operator, ctx);
   if (left === null || texts === null) return null;
   if (texts.length > anyOfMax) {
@@ -126,7 +126,7 @@ function testOf(
 }
 
 export function inferSingleScript(node: SingleScript, ctx: Context): Expression | null {
-  const subject = textOf(node.subject, 'is single_script', ctx);
+  const subject = textOf(node.subject, 'is single_script', ctx, node);
   return subject && { kind: 'single-script', subject, type: booleanType, span: node.span };
 }
 
@@ -148,10 +148,15 @@ function partBeside(type: Type, part: Expression, ctx: Context): Expression {
   return { kind: 'literal', value, type: enumeration([value]), span: part.span };
 }
 
-function textOf(node: Tree, operator: TextOperator | 'is single_script', ctx: Context): Expression | null {
+function textOf(
+  node: Tree,
+  operator: TextOperator | 'is single_script',
+  ctx: Context,
+  whole: Tree,
+): Expression | null {
   const value = inferValue(node, ctx);
   if (value === null || value.type.kind === 'text') return value;
-  ctx.env.report(notText(value, operator));
+  ctx.env.report(notText(value, operator, whole));
   return null;
 }
 
@@ -168,7 +173,7 @@ function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context
 }
 
 function inferMentions(node: Binary, ctx: Context): Expression | null {
-  const subject = textOf(node.left, 'mentions any of', ctx);
+  const subject = textOf(node.left, 'mentions any of', ctx, node);
   const words = wordsOf(node.right, ctx);
   if (subject === null || words === null) return null;
   return { kind: 'mentions', subject, words, type: booleanType, span: node.span };
