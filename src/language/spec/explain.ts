@@ -72,6 +72,12 @@ function partsOf(expression: Expression, scope: EvaluationScope): readonly Expre
       const declared = scope.set.lets.get(expression.id);
       return declared === undefined ? [] : [declared.expression];
     }
+    case 'or': {
+      // The tests for the texts of a list are written as one, and read as one.
+      const { start, end } = expression.span;
+      const isOne = expression.operands.every(({ span }) => span.start === start && span.end === end);
+      return isOne ? partsOf(expression.operands[0]!, scope) : childrenOf(expression);
+    }
     default:
       return childrenOf(expression);
   }

@@ -130,6 +130,12 @@ export function cidrInvalid(span: Span, why: string): Diagnostic {
   return error('cidr-unfit', span, `this is no network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
 }
 
+export function networksTooMany(span: Span, count: number): Diagnostic {
+  return error('cidr-unfit', span, `a list with networks has at most 256 entries, this one has ${count}`, {
+    help: 'join neighbouring networks, or list addresses alone, of which there may be any number',
+  });
+}
+
 export function listLiteralEmpty(span: Span): Diagnostic {
   return error('list-literal-empty', span, 'an empty list holds nothing', { help: 'write its values' });
 }
@@ -154,9 +160,21 @@ export function patternNotConstant(span: Span, operator: string): Diagnostic {
   });
 }
 
-export function wordsUnfit(span: Span): Diagnostic {
-  return error('words-unfit', span, '`mentions any of` takes a list of constant texts', {
+export function wordsUnfit(span: Span, operator: string): Diagnostic {
+  return error('words-unfit', span, `\`${operator}\` takes a list of constant texts`, {
     help: 'name a declared list, or write `["a", "b"]`',
+  });
+}
+
+export function anyOfIgnoringCase(span: Span, operator: string, list: string): Diagnostic {
+  return error('words-unfit', span, `\`${list}\` ignores case, \`${operator}\` does not`, {
+    help: 'declare a list without `ignoring case`, or test `lower(...)` against small letters',
+  });
+}
+
+export function anyOfTooLong(span: Span, operator: string, count: number): Diagnostic {
+  return error('any-of-too-long', span, `\`${operator}\` takes at most 256 texts, this list has ${count}`, {
+    help: 'look up what you know whole by `in`, whose lists have any length',
   });
 }
 

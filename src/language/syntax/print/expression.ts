@@ -195,7 +195,7 @@ function printBinary(expression: Binary, mode: TextMode): string {
 }
 
 function printComparison({ operator, left, right }: Binary, mode: TextMode): string {
-  const isPattern = operator === 'like' || operator === 'matches';
+  const isPattern = /^(?:like|matches)\b/.test(operator);
   const rightMode = isPattern ? 'pattern' : mode;
   const isRange = right.kind === 'range';
   const rightText = isRange ? print(right, rightMode) : operandOf(right, binding.sum, rightMode);
