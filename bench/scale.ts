@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
 import { sets } from './proofs.ts';
@@ -107,6 +107,14 @@ function table(figures: readonly ScaleFigures[]): string {
 }
 
 const rounds = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 3);
-const text = `# Commands about large sets\n\nOne rule changed, or one line of a list added; Node's start included. \`node bench/scale.ts --write\` on Node ${process.version}.\n\n${table(measureScale(rounds))}\n`;
+const figures = table(measureScale(rounds));
+const [load = 0] = loadavg();
+const text = `# Commands about large sets
+
+One rule changed, or one line of a list added; Node's start included. \`node bench/scale.ts --write\` on Node ${process.version}, ${availableParallelism()} cores,
+with a load of ${load.toFixed(1)} at the end: what the clock says is the commands' own only where that is about 1.
+
+${figures}
+`;
 console.log(text);
 if (process.argv.includes('--write')) writeFileSync(join(import.meta.dirname, 'results/scale.md'), text);

@@ -1,16 +1,14 @@
 // Credentials as an operator handles them: the command changes agents, keys and signing secrets on the database of a
 // service that runs, and the service goes by it within a second.
 
-import { execFile } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Ran, writ } from '../cli/writ.ts';
+import { storeEnvironment } from '../store/place.ts';
 import { addAgent, ask, type Service, startService } from './service.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const request = {
   action_key: 'payment.create',
   payload: { amount: 1, currency: 'USD', vendor: 'Staples', description: 'paper' },
@@ -31,18 +29,12 @@ afterAll(async () => {
   await service.end('SIGTERM');
 });
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+async function agent(...args: readonly string[]): Promise<Ran> {
+  return await writOn('agent', ...args);
 }
 
-async function agent(...args: readonly string[]): Promise<Ran> {
-  const whole = [entry, 'agent', ...args, '--data', service.data];
-  return await promisify(execFile)(process.execPath, whole).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: Ran) => error,
-  );
+async function writOn(...args: readonly string[]): Promise<Ran> {
+  return await writ([...args, '--data', service.data], { env: await storeEnvironment(service.data) });
 }
 
 async function agentJson<T>(...args: readonly string[]): Promise<T> {
@@ -138,13 +130,7 @@ describe('keys', () => {
       [key.slice(5, 13), rotated.old_key_not_after],
       [rotated.api_key.slice(5, 13), null],
     ]);
-    const records = await promisify(execFile)(process.execPath, [
-      entry,
-      'audit',
-      'export',
-      '--data',
-      service.data,
-    ]);
+    const records = await writOn('audit', 'export');
     const used = [
       ...records.stdout.matchAll(/\\"key\\":\{\\"id\\":\\"(\w{8})\\",\\"isReplaced\\":(true|false)\}/g),
     ];

@@ -1,6 +1,5 @@
 // The overview of a service that was killed without warning, or stopped, says what its records say.
 
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { setUpFirstAdmin } from '../../src/service/people/access.ts';
 import { createDirectory } from '../../src/service/people/directory.ts';
@@ -9,6 +8,7 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { password } from '../http/person-client.ts';
 import { recordsOf } from '../statistics/naive.ts';
+import { placeOf } from '../store/place.ts';
 import { runLoad } from './load.ts';
 import { addAgent, startService, temporary } from './service.ts';
 
@@ -16,7 +16,7 @@ it('counts what was recorded before a kill and before a stop', { timeout: 60_000
   const data = temporary('overview');
   let running = await startService({ policies: 'policies', data });
   const key = await addAgent(data, 'loader');
-  const store = await openStore({ path: join(data, 'writ.db') });
+  const store = await openStore(await placeOf(data));
   try {
     const headers = await adminHeaders(store, running.output());
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {

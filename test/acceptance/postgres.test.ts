@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { writ } from '../cli/writ.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { addAgent, ask, type Reply, type Service, startService, temporary } from './service.ts';
 
@@ -47,8 +48,7 @@ async function setUp() {
     ask(url, key, { action_key: 'pay.send', payload: { amount, currency: 'USD' } });
   const ready = async (url = service.url) => (await fetch(`${url}/readyz`)).status;
   const run = async (...args: readonly string[]) => {
-    const options = { env: { ...process.env, ...env } };
-    return (await promisify(execFile)(process.execPath, [entry, ...args, '--data', data], options)).stdout;
+    return (await writ([...args, '--data', data], { env })).stdout;
   };
   return { database, data, start, service, pay, ready, run };
 }

@@ -1,16 +1,14 @@
 // Everything that leaves the service, searched for every secret of the run: replies, metrics, the log at its most
 // talkative, exports, dumps, listings, settings, traces, the database and its backup.
 
-import { execFile } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { writ } from '../cli/writ.ts';
 import { type Service, startService, temporary } from './service.ts';
 
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const sandboxToken = `sandbox-${randomUUID()}`;
 const fieldSecret = `field-${randomUUID()}`;
 const policies = `
@@ -25,14 +23,10 @@ const leaked: string[] = [];
 /** All that was printed or sent, by where it came from. */
 const gathered = new Map<string, string>();
 
-async function writ(name: string, ...args: readonly string[]): Promise<string> {
-  const environment = { ...process.env, WRIT_SANDBOX_TOKEN: sandboxToken };
-  const ran = await promisify(execFile)(process.execPath, [entry, ...args], {
-    env: environment,
-    maxBuffer: 1 << 28,
-  }).catch((error: { stdout: string; stderr: string }) => error);
-  gathered.set(name, `${ran.stdout}${ran.stderr}`);
-  return ran.stdout;
+async function run(name: string, ...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await writ(args, { env: { WRIT_SANDBOX_TOKEN: sandboxToken } });
+  gathered.set(name, `${stdout}${stderr}`);
+  return stdout;
 }
 
 async function startCollector(): Promise<string> {
@@ -81,7 +75,7 @@ test('no secret of the run is anywhere but where it was shown once', { timeout: 
   });
   const common = ['--data', data, '--json'];
   const made = async (...args: readonly string[]) => {
-    const stdout = await writ('(shown once)', 'agent', ...args, ...common);
+    const stdout = await run('(shown once)', 'agent', ...args, ...common);
     return JSON.parse(stdout) as { api_key: string; signing_secret: string };
   };
   const { api_key: first } = await made('add', 'keeper', '--tier', 'low', '--owner', 'ops');
@@ -132,21 +126,21 @@ test('no secret of the run is anywhere but where it was shown once', { timeout: 
     .toContain('stale');
   writeFileSync(join(folder, 'vault.policy'), policies);
 
-  await writ('agent list', 'agent', 'list', ...common);
-  await writ('agent show', 'agent', 'show', 'keeper', ...common);
+  await run('agent list', 'agent', 'list', ...common);
+  await run('agent show', 'agent', 'show', 'keeper', ...common);
   for (const format of ['jsonl', 'csv'])
-    await writ(`export ${format}`, 'audit', 'export', '--format', format, '--data', data);
-  await writ('verify', 'audit', 'verify', '--data', data);
-  await writ('checkpoint', 'audit', 'checkpoint', '--data', data);
-  await writ('replay', 'audit', 'replay', '--all', '--policies', folder, '--data', data);
-  await writ('explain', 'explain', id, '--policies', folder, '--data', data);
-  await writ('explain as JSON', 'explain', id, '--policies', folder, '--data', data, '--json');
-  await writ('config', 'config');
-  await writ('config as JSON', 'config', '--json');
+    await run(`export ${format}`, 'audit', 'export', '--format', format, '--data', data);
+  await run('verify', 'audit', 'verify', '--data', data);
+  await run('checkpoint', 'audit', 'checkpoint', '--data', data);
+  await run('replay', 'audit', 'replay', '--all', '--policies', folder, '--data', data);
+  await run('explain', 'explain', id, '--policies', folder, '--data', data);
+  await run('explain as JSON', 'explain', id, '--policies', folder, '--data', data, '--json');
+  await run('config', 'config');
+  await run('config as JSON', 'config', '--json');
   for (const stage of ['tokens', 'tree', 'model', 'program', 'function'])
-    await writ(`dump ${stage}`, 'dump', '--stage', stage, folder);
+    await run(`dump ${stage}`, 'dump', '--stage', stage, folder);
   const backup = join(temporary('backup'), 'copy.db');
-  await writ('backup', 'backup', backup, '--data', data);
+  await run('backup', 'backup', backup, '--data', data);
   expect(await service.end('SIGTERM')).toBe(0);
 
   // The rest is the welcome, which shows the first key.

@@ -1,10 +1,11 @@
 // The product as a user runs it: the real command in its own process, on a free port, with a data directory of its own.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { writ } from '../cli/writ.ts';
+import { storeEnvironment } from '../store/place.ts';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const startTimeoutMs = 20_000;
@@ -38,6 +39,7 @@ export async function startService({
     WRIT_LIMITS_IN_FLIGHT: '2000',
     // The servers of tests stand alone.
     WRIT_STORE_DURABILITY: 'single',
+    ...(await storeEnvironment(data)),
     ...env,
   });
   return { ...started, data };
@@ -82,9 +84,12 @@ export async function startServing(
 }
 
 /** Registers an agent with the command and yields its key. */
-export async function addAgent(data: string, name: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+export async function addAgent(
+  data: string,
+  name: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const args = [
-    entry,
     'agent',
     'add',
     name,
@@ -96,9 +101,9 @@ export async function addAgent(data: string, name: string, env: NodeJS.ProcessEn
     data,
     '--json',
   ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+  const { stdout, stderr } = await writ(args, { env: { ...(await storeEnvironment(data)), ...env } });
   const key = /writ_[0-9A-Za-z]+/.exec(stdout)?.[0];
-  if (key === undefined) throw new Error(`no key in ${stdout}`);
+  if (key === undefined) throw new Error(`no key in ${stdout}${stderr}`);
   return key;
 }
 

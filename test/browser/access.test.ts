@@ -3,11 +3,11 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { firstAdmin, password, personWith, signedIn } from '../http/person-client.ts';
 import { shareService, startService } from '../http/service.ts';
+import { tamper } from '../store/place.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const hourMs = 3_600_000;
@@ -349,17 +349,16 @@ test('the chain is found whole, a changed stored row is named, and the chain is 
   await page.getByText('The chain is whole').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
-  const database = new Database(own.policyFile.replace('policies/demo.policy', 'var/writ.db'));
-  onTestFinished(() => void database.close());
   // The records are as they were: what differs is told by its name, and no record is blamed.
-  database.exec(
+  await tamper(
+    own.place,
     "UPDATE documents SET document_json = replace(document_json, 'audrey', 'nobody') WHERE kind = 'person'",
   );
   await page.getByRole('button', { name: 'Verify the chain' }).press('Enter');
   await page.getByText('What is stored beside the records was changed').waitFor();
   expect(await page.getByText('The chain is broken').count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
-  database.exec("UPDATE changes SET who = 'nobody' WHERE sequence = 2");
+  await tamper(own.place, "UPDATE changes SET who = 'nobody' WHERE sequence = 2");
   await page.getByRole('button', { name: 'Verify the chain' }).press('Enter');
   await page.getByText('The chain is broken at record 2').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

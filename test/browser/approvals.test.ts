@@ -309,6 +309,20 @@ test('what will be done stands there whole, beside what is usual, with what cann
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
+test('an approval leads to other requests of its agent, its action and its payee', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 150, vendor: 'Northline Rail' });
+  await ask('pay.create', { amount: 170, vendor: 'Northline Rail' });
+  const { page } = await open(service(), { email: 'ben@example.com' });
+  await page.goto(`/approvals/${id}`);
+  const others = page.getByRole('region', { name: 'Other requests' });
+  await others.getByRole('link', { name: 'By buyer' }).waitFor();
+  await others.getByRole('link', { name: 'For pay.create' }).waitFor();
+  await others.getByRole('link', { name: 'With vendor: Northline Rail' }).click();
+  await page.waitForURL('**/requests?text=%22Northline+Rail%22');
+  await expect.poll(() => page.locator('tbody tr:not(.requests-day)').count()).toBe(2);
+});
+
 test('a session that ends in the middle of a comment loses nothing', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 180, vendor: 'Acme' });

@@ -93,13 +93,18 @@ test('the kill switch stops everything and lets it act again', async () => {
 
 test('a stopped agent is named above the page', async () => {
   await people();
-  const { page } = await open(service(), { email: ann });
+  const { page } = await open(service(), { email: ann, expected: /400/ });
   await page.goto('/account');
   await page.getByRole('button', { name: 'Kill switch' }).click();
   await page.getByLabel('Agent', { exact: true }).fill('buyers');
   await page.getByLabel('Reason').fill('it repeats itself');
   await page.getByRole('button', { name: 'Stop: one agent' }).click();
-  await page.getByText('There is no such agent').waitFor();
+  await page.getByText('no agent has this id or name').waitFor();
+  await page.getByLabel('Everything').check();
+  expect(await page.getByText('no agent has this id or name').isVisible()).toBe(false);
+  await page.getByLabel('One agent').check();
+  await page.getByLabel('Agent', { exact: true }).fill('buy');
+  await page.locator('datalist option[value="buyer"]').waitFor({ state: 'attached' });
   await page.getByLabel('Agent', { exact: true }).fill('buyer');
   await page.getByRole('button', { name: 'Stop: one agent' }).click();
   await page.getByText('Agent buyer: stopped').first().waitFor();

@@ -32,3 +32,24 @@ it('keeps nothing of a file that is gone, and takes the good set up again after 
   expect(mended.set).toEqual(first.set);
   expect(mended.diagnostics).toEqual(first.diagnostics);
 });
+
+it('reads anew what rests on the texts of a list, and what rests on their number', () => {
+  const memory = createCompileCache();
+  const text = (entries: string) =>
+    `action file.read { path: path }\nlist folders = [${entries}] may be empty\npolicy p on file.read {\n  allow a when payload.path inside any of folders\n}\n`;
+  for (const entries of ['"/a"', '"/a", "/b"', '"/b", "/c"', '', '"/a"']) {
+    const sources = sourcesOf({ path: 'a.policy', text: text(entries) });
+    const { engine, set } = compile(sources, memory);
+    expect(set).toEqual(compile(sources).set);
+    for (const folder of ['/a', '/b', '/c']) {
+      const payload = { path: `${folder}/x` };
+      const facts = { action: 'file.read', payload, agent: {}, request: {}, nowMs: 0, meters: {} };
+      const { outcome } = engine!.decide({ ...facts, satisfied: { escalate: [], reauth: [] } });
+      expect([entries, folder, outcome]).toEqual([
+        entries,
+        folder,
+        entries.includes(folder) ? 'ALLOW' : 'DENY',
+      ]);
+    }
+  }
+});

@@ -7,21 +7,24 @@ import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
 import { readTestFile } from '../../src/tools/testing/read.ts';
 import type { Amount, Situation } from '../../src/tools/testing/test-file.ts';
 
-it.each(['payments', 'banking', 'slack'])('%s/requests.jsonl holds the cases of its tests', (name) => {
-  const folder = `policies/${name}`;
-  const path = `${folder}/${name}.test.yaml`;
-  const { cases } = readTestFile({ path, text: readFileSync(path, 'utf8') });
-  const file = `${folder}/requests.jsonl`;
-  const expected = cases.map(({ situation }) => `${JSON.stringify(toRequest(situation))}\n`).join('');
-  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, expected);
-  const bytes = readFileSync(file);
-  expect(bytes.toString()).toBe(expected);
-  const { lines, mistakes } = readRequestLines(bytes, file);
-  expect(mistakes).toEqual([]);
-  expect(lines.map(({ situation }) => withoutPlaces(situation))).toEqual(
-    cases.map(({ situation }) => withoutPlaces(situation)),
-  );
-});
+it.each(['payments', 'banking', 'slack', 'coding'])(
+  '%s/requests.jsonl holds the cases of its tests',
+  (name) => {
+    const folder = `policies/${name}`;
+    const path = `${folder}/${name}.test.yaml`;
+    const { cases } = readTestFile({ path, text: readFileSync(path, 'utf8') });
+    const file = `${folder}/requests.jsonl`;
+    const expected = cases.map(({ situation }) => `${JSON.stringify(toRequest(situation))}\n`).join('');
+    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, expected);
+    const bytes = readFileSync(file);
+    expect(bytes.toString()).toBe(expected);
+    const { lines, mistakes } = readRequestLines(bytes, file);
+    expect(mistakes).toEqual([]);
+    expect(lines.map(({ situation }) => withoutPlaces(situation))).toEqual(
+      cases.map(({ situation }) => withoutPlaces(situation)),
+    );
+  },
+);
 
 function toRequest(situation: Situation): object {
   const { action, payload, agent, request, nowMs, meters, satisfied } = situation;

@@ -131,6 +131,11 @@ describe('a scope', () => {
     expect(made).toMatchObject({ scope: `agent:${buyer.id}` });
     expect((await authorize(service)).status).toBe(403);
     expect((await run('switch', 'off', made.id, '--reason', 'checked')).code).toBe(0);
+    const on = await run('switch', 'on', 'agent:buyer', '--reason', 'an incident');
+    expect(on.stdout).toMatch(/^agent:buyer is stopped/);
+    const [stopped] = JSON.parse((await run('switch', 'list', '--json')).stdout).items;
+    expect((await run('switch', 'list')).stdout).toMatch(/ agent:buyer +20\d\d/);
+    await run('switch', 'off', stopped.id, '--reason', 'checked');
     const none = await run('switch', 'on', 'agent:nobody', '--reason', 'x');
     expect([none.code, none.stderr]).toEqual([1, 'error: you can see no agent `nobody`\n']);
   });
@@ -394,10 +399,19 @@ describe('writ requests, approve, reject', () => {
     const late = await asBen('approve', other, '--comment', 'after all');
     expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/^error: 409 /)]);
     expect((await run('requests', 'show', 'nonsense')).code).toBe(1);
+    const unanswered = await ask();
+    expect((await run('requests', 'show', unanswered)).stdout).toContain('people    nobody has answered');
+    await ben.send(`/v1/requests/${unanswered}/comments`, {
+      method: 'POST',
+      body: { text: 'looking', kind: 'comment' },
+    });
+    expect((await run('requests', 'show', unanswered)).stdout).toMatch(
+      /people {4}\S+ \S+ {2}ben@\S+ .*wrote: looking/,
+    );
     expect((await asBen('approve', one)).code).toBe(2);
     const text = (await run('requests', 'show', other)).stdout;
     expect(text).toMatch(
-      / approvals ben@example\.com \(\S+\) rejected for finance, 20\d\d-\S+ \d\d:\d\d: we do not know/,
+      / {2}people {4}20\d\d-\S+ \d\d:\d\d {2}ben@example\.com \(\S+\) rejected for finance: we do not know/,
     );
   });
 });

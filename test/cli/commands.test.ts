@@ -52,6 +52,12 @@ describe('the command line', () => {
     expect(none.code).toBe(2);
   });
 
+  it('names no default where there is none', async () => {
+    const { stdout } = await writ(['serve', '--help']);
+    expect(stdout).toContain('such as 10.0.0.0/8\n');
+    expect(stdout).not.toContain('(default: )');
+  });
+
   it('tells its version, by flag and by word', async () => {
     const [flag, word] = await Promise.all([writ(['--version']), writ(['version'])]);
     expect(flag.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -133,6 +133,34 @@ risk:
     expect(ran.stdout).not.toContain('hunter2');
   });
 
+  it('shows of what is false what makes it so, and an absent field as absent, not as unknown', async () => {
+    const text = `action a.b { n: integer, note?: string }
+
+policy p on a.b {
+  deny noted
+    when payload.n > 5 and payload has note and payload.note == "x"
+
+  deny other
+    when payload.n > 5 and (payload has note or (payload.note else "y") == "x")
+}
+`;
+    const folder = createFolder({ 'a.policy': text });
+    const stdin = '{"action": "a.b", "payload": {"n": 6}}';
+    const { stdout } = await writ(['explain', '-', '--policies', folder], { stdin });
+    expect(stdout).toContain(`false   deny     p/noted
+  false   payload.n > 5 and payload has note and payload.note == "x"
+    false   payload has note
+false   deny     p/other
+  false   payload.n > 5 and (payload has note or (payload.note else "y") == "x")
+    false   payload has note or (payload.note else "y") == "x"
+      false   payload has note
+      false   (payload.note else "y") == "x"
+                payload.note else "y" = y
+                  payload.note = absent
+`);
+    expect(stdout).not.toContain('unknown');
+  });
+
   it('refuses what it cannot read', async () => {
     const folder = createFolder({ 'a.policy': policy, 'bad.policy': 'policy' });
     const [missing, broken] = await Promise.all([

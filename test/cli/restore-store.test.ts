@@ -2,19 +2,18 @@
 // store, and nobody serves it meanwhile.
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { noteMoved } from '../../src/service/store/move/placement.ts';
 import { openPlace, openStore, type StorePlace } from '../../src/service/store/open.ts';
 import { restoreStore } from '../../src/tools/cli/commands/stores/restore-store.ts';
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { pendingRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 }, 60_000);
-afterAll(() => server.stop());
 
 const limits = { openMax: 100 };
 const nowMs = startMs + 60_000;

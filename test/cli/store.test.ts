@@ -3,18 +3,17 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { addAgent, ask, type Service, startService, temporary } from '../acceptance/service.ts';
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { writ } from './writ.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 });
-afterAll(() => server.stop());
 
 const policy = `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }

@@ -81,7 +81,8 @@ function readListFile(path: string): ListFile {
 
 export const prelude = readFileSync(`${folder}/prelude.policy`, 'utf8');
 
-function wrapped(example: string, setting: Exclude<Setting, 'test-file'>): string {
+/** An example as a whole policy set. */
+export function wrapped(example: string, setting: Exclude<Setting, 'test-file'>): string {
   switch (setting) {
     case 'rules':
       return `${prelude}\npolicy orders on order.place {\n${example}\n}\n`;

@@ -93,7 +93,10 @@ export async function judge({ chain }: Store, { told, votes, stops }: History): 
   const words = [...ended.values()];
   const approved = words.filter((word) => word === 'approved').length;
   return {
-    ...{ faults, decisions, granted, usedLeast: Math.min(...full) },
+    faults,
+    decisions,
+    granted,
+    usedLeast: Math.min(...full),
     ended: { approved, rejected: words.length - approved },
   };
 }

@@ -41,7 +41,8 @@ test('nothing told is lost, no budget passed, no reading wrong, nothing granted 
   const voters = await Promise.all(
     ['ben@example.com', 'cat@example.com'].map(async (email) => {
       const { headers } = await personWith({ url: '', store }, admin, {
-        ...{ email, roles: ['approver'] },
+        email,
+        roles: ['approver'],
         groups: ['finance'],
       });
       return headers;

@@ -295,7 +295,9 @@ async function people(world: World): Promise<void> {
     await Promise.all(
       pairs[Math.floor(random() * pairs.length)]!.map((word, who) =>
         vote(world, `${all[(at + who) % all.length]}/v1/requests/${id}/${word}`, {
-          ...{ id, agent: agent.id, word },
+          id,
+          agent: agent.id,
+          word,
           headers: voters[who] ?? {},
         }),
       ),

@@ -61,6 +61,22 @@ describe('the page', () => {
     expect(missing).toEqual([]);
   });
 
+  test('tells a browser that there is nothing at an address, and programs by a problem', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await get('/approvalz', { headers });
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect([page.headers.get('cache-control'), await page.text()]).toEqual(['no-cache', index]);
+    for (const reply of [
+      get('/approvalz'),
+      get('/v1/approvalz', { headers }),
+      get('/assets/none.js', { headers }),
+      get('/approvalz', { method: 'POST', headers }),
+    ]) {
+      expect((await problemOf(await reply)).code).toBe('unknown_route');
+    }
+    expect((await problemOf(await get('/v1/authorize', { headers }))).code).toBe('method_not_allowed');
+  });
+
   test('runs nothing but scripts of the service, and is framed by nobody', async () => {
     const { headers } = await get('/');
     const policy = new Map(

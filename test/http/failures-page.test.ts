@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { faultOfNamedTest } from '../docs/named-test.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/FAILURES.md', root), 'utf8');
@@ -34,12 +35,7 @@ test.each([
 test.each(rows.flatMap((cells) => (cells[3] ?? '').split('; ').map((named) => [cells[1] ?? '', named])))(
   '%s: %s',
   (_what, named) => {
-    const [place = '', words = ''] = named.split(': ');
-    const file = `${place.includes('/') ? place : `test/http/${place}`}`;
-    const path = new URL(`${file}.test.ts`, root);
-    const folder = new URL(`${file}/`, root);
-    expect(existsSync(path) || existsSync(folder)).toBe(true);
-    if (words !== '') expect(readFileSync(path, 'utf8')).toContain(words);
+    expect(faultOfNamedTest(named)).toBeNull();
   },
 );
 

@@ -12,6 +12,7 @@ import { cachedMsMax } from '../../src/service/agents/found-keys.ts';
 import { setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { nextWriter } from '../store/next-writer.ts';
 import {
   allowBody,
   authorize,
@@ -40,13 +41,8 @@ async function openWatchedStore(limits: {
   readonly writesPendingMax?: number;
 }): Promise<WatchedStore> {
   const path = join(temporaryDirectory(), 'writ.db');
-  const started: Worker[] = [];
-  const note = (worker: Worker) => started.push(worker);
-  process.on('worker', note);
+  const writer = nextWriter();
   const store = await openStore({ path, ...limits });
-  process.off('worker', note);
-  const writer = started[0];
-  if (writer === undefined) throw new Error('the store has a thread that writes');
   return { store, writer, path };
 }
 
@@ -92,6 +88,9 @@ describe('the store', () => {
     await expectAllowed(service);
     const post = writer.postMessage.bind(writer);
     writer.postMessage = (message: unknown) => void setTimeout(() => post(message), 2_000);
+    onTestFinished(() => {
+      writer.postMessage = post;
+    });
     const start = performance.now();
     const waiting = Promise.all(
       Array.from({ length: 50 }, async () => {
@@ -312,8 +311,7 @@ describe('connections', () => {
     const service = await startService({ store });
     const sent = head(service, allowBody.length) + allowBody;
     expect(await exchange(service.port, sent, { isEnded: true })).toBe('');
-    await pause(200);
-    expect(grantsIn(path)).toBe(1);
+    await expect.poll(() => grantsIn(path), { timeout: 10_000 }).toBe(1);
     await expectAllowed(service);
   });
 

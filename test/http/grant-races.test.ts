@@ -1,7 +1,6 @@
 // Grants against changes that forbid them, at the same time, over HTTP and from another process on the same store: the
 // order on record is the truth, and none stands behind the record that forbids it.
 
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { createDirectory } from '../../src/service/people/directory.ts';
@@ -40,7 +39,7 @@ async function start(): Promise<World> {
     personWith(service, admin, { email, roles: ['approver'], groups: ['finance'] });
   const [ben, cleo] = [await approver('ben@example.com'), await approver('cleo@example.com')];
   const adminClient = await personWith(service, admin, { email: 'ada@example.com', roles: ['admin'] });
-  const other = await openStore({ path: join(service.policyFile, '../../var/writ.db') });
+  const other = await openStore(service.place);
   onTestFinished(() => other.close());
   return { service, other, ben, cleo, adminClient };
 }

@@ -82,6 +82,13 @@ describe('the welcome', () => {
     expect((await setUp()).status).toBe(404);
   });
 
+  test('on a free port, addresses bear the port', async () => {
+    const { url } = await start(project(paymentText));
+    const reply = await fetch(`${url}/.well-known/authzen-configuration`);
+    const { policy_decision_point } = (await reply.json()) as { policy_decision_point: string };
+    expect(policy_decision_point).toBe(`http://localhost:${new URL(url).port}`);
+  });
+
   test('the link bears the address where people reach the service', async () => {
     const { printed } = await start(
       project(paymentText, { 'writ.yaml': 'public_url: https://writ.example.com' }),

@@ -3,13 +3,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRequestEvents } from '../../src/service/requests/record/request-events.ts';
 import { createAuthenticator } from '../people/authenticator.ts';
+import { tamper } from '../store/place.ts';
 import { startMailServer } from '../webhooks/mail-server.ts';
 import { firstAdmin, password, personWith, signedIn, tokenClient } from './person-client.ts';
-import { authorize, policyText, type Service, startService } from './service.ts';
+import { authorize, policyText, startService } from './service.ts';
 
 async function startWithAdmin(changes: Parameters<typeof startService>[0] = {}) {
   const service = await startService(changes);
@@ -108,8 +108,6 @@ describe('the record of changes', () => {
 });
 
 describe('a walk over the records', () => {
-  const file = ({ policyFile }: Service) => policyFile.replace('policies/demo.policy', 'var/writ.db');
-
   test('finds them whole, or names the first that was changed', async () => {
     const { service, ann } = await startWithAdmin();
     for (let i = 0; i < 30; i++) await authorize(service);
@@ -122,11 +120,10 @@ describe('a walk over the records', () => {
       cursor: null,
       break: null,
     });
-    const database = new Database(file(service));
-    database.exec(
+    await tamper(
+      service.place,
       "UPDATE requests SET action_key = 'demo.deny' WHERE sequence = (SELECT max(sequence) - 5 FROM requests)",
     );
-    database.close();
     const broken = await ann.send('/v1/audit/verify', post({}));
     expect(broken.body).toMatchObject({
       status: 'broken',

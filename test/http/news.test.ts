@@ -2,7 +2,6 @@
 
 import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { streamsOfPersonMax } from '../../src/service/http/changes/change-feed.ts';
@@ -53,8 +52,7 @@ describe('a stream', () => {
     const { service, ann, admin } = await setUp();
     const reader = await readNews(service, admin);
     // As by the command line, without the service.
-    const path = join(service.policyFile, '../../var/writ.db');
-    const other = await openStore({ path });
+    const other = await openStore(service.place);
     try {
       const atMs = Date.now();
       await other.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs });
@@ -208,7 +206,7 @@ describe('it ends', () => {
     const disable = { method: 'PATCH', body: { status: 'disabled' } } as const;
     await admin.send(`/v1/people/${here.person.id}`, disable);
     await vi.waitFor(() => expect([first.hasEnded(), second.hasEnded()]).toEqual([true, false]), wait);
-    const other = await openStore({ path: join(service.policyFile, '../../var/writ.db') });
+    const other = await openStore(service.place);
     try {
       const directory = createDirectory(other.documents, Date.now);
       const found = await directory.people.find(there.person.id);

@@ -108,9 +108,13 @@ export async function personWith(
   return { person: joined.person, ...(await tokenClient(service, joined.person)) };
 }
 
-export async function tokenClient(service: Pick<Service, 'url' | 'store'>, person: Person): Promise<Client> {
+export async function tokenClient(
+  service: Pick<Service, 'url' | 'store'>,
+  person: Person,
+  days = 1,
+): Promise<Client> {
   const directory = createDirectory(service.store.documents, Date.now);
-  const draft = { name: 'test', roles: person.roles, days: 1 };
+  const draft = { name: 'test', roles: person.roles, days };
   const made = await createToken(directory, { person, roles: person.roles }, draft);
   if (made.kind !== 'made') throw new Error(JSON.stringify(made));
   // It is the test's own.

@@ -2,12 +2,12 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { agreeOnPolicies } from '../../src/service/policies/agreed-policies.ts';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { openWire } from '../store/cut-wire.ts';
-import { type PostgresServer, startPostgres, type TestDatabase } from '../store/postgres-server.ts';
+import { keptPostgres, type PostgresServer, type TestDatabase } from '../store/postgres-server.ts';
 import { readNews } from './hint-reader.ts';
 import { type Client, client, firstAdmin, tokenClient } from './person-client.ts';
 import { authorize, policyText, type Service, startService, temporaryDirectory } from './service.ts';
@@ -16,9 +16,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 });
-afterAll(() => server.stop());
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 

@@ -65,7 +65,15 @@ const publicRoutes = [
   'POST /v1/setup',
 ];
 
-async function routesOf({ url }: Service): Promise<readonly Route[]> {
+const routes = new WeakMap<Service, Promise<readonly Route[]>>();
+
+function routesOf(service: Service): Promise<readonly Route[]> {
+  const known = routes.get(service) ?? readRoutes(service);
+  routes.set(service, known);
+  return known;
+}
+
+async function readRoutes({ url }: Service): Promise<readonly Route[]> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),

@@ -14,7 +14,8 @@ import { tokenDigest } from '../../src/service/http/routes/plants.ts';
 import type { PolicyHost } from '../../src/service/policies/policy-host.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
-import { openStore } from '../../src/service/store/open.ts';
+import { openStore, type StorePlace } from '../../src/service/store/open.ts';
+import { newPlace } from '../store/place.ts';
 import { undocumentedIn } from './documented.ts';
 import { takePolicies } from './kept-policies.ts';
 
@@ -24,6 +25,8 @@ export interface Service {
   readonly url: string;
   readonly port: number;
   readonly store: Store;
+  /** Of its store, unless it was given one: another process opens it, too. */
+  readonly place: StorePlace;
   readonly policies: PolicyHost;
   /** The file that `policyText` was written to. */
   readonly policyFile: string;
@@ -75,7 +78,8 @@ async function openService(options: ServiceOptions, wantedPort = 0): Promise<Ser
   const { startsWith = policyText, ...changes } = options;
   const { directory, host: policies, giveBack } = await takePolicies(startsWith);
   const policyFile = join(directory, 'policies', 'demo.policy');
-  const store = changes.store ?? (await openStore({ path: join(directory, 'var', 'writ.db') }));
+  const { place, drop } = await newPlace(join(directory, 'var'));
+  const store = changes.store ?? (await openStore(place));
   const added = await addAgent(store, { name: 'buyer', riskTier: 'low', controlOwner: 'ops', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   const log: string[] = [];
@@ -96,11 +100,23 @@ async function openService(options: ServiceOptions, wantedPort = 0): Promise<Ser
   const close = async () => {
     await app.close();
     await store.close();
+    await drop();
     await giveBack();
     if (undocumented.length > 0) throw new Error(`not in the OpenAPI document: ${undocumented.join('; ')}`);
   };
   const { agent, apiKey } = added;
-  return { url: `http://127.0.0.1:${port}`, port, store, policies, policyFile, agent, apiKey, log, close };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    store,
+    place,
+    policies,
+    policyFile,
+    agent,
+    apiKey,
+    log,
+    close,
+  };
 }
 
 interface Followed {

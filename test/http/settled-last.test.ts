@@ -2,20 +2,12 @@
 // waits for people, holds for that request.
 
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { rotateKey, setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { everything } from '../store/rows.ts';
-import {
-  allowBody,
-  authorize,
-  problemOf,
-  type Service,
-  startService,
-  temporaryDirectory,
-} from './service.ts';
+import { allowBody, authorize, problemOf, type Service, startService } from './service.ts';
 
 interface Slow {
   readonly socket: Socket;
@@ -92,9 +84,8 @@ describe('while the body is on the way', () => {
   });
 
   test('an agent that another process revokes is refused', async () => {
-    const path = join(temporaryDirectory(), 'writ.db');
-    const service = await startService({ store: await openStore({ path }) });
-    const other = await openStore({ path });
+    const service = await startService();
+    const other = await openStore(service.place);
     onTestFinished(() => other.close());
     const slow = await beginSlowly(service);
     await other.agents.setStatus({ agentId: service.agent.id, status: 'revoked', atMs: Date.now() });

@@ -309,6 +309,7 @@ const inNetwork: Atom = (scope, depth) => {
     '"10.0.0.0/8"',
     '"192.168.0.0/16"',
     '"::/0"',
+    '["10.0.0.0/8", "192.168.0.7", "fd00::/8"]',
     ...(scope.isMeter ? [] : [constantLets.network[1]]),
   ];
   return left === null ? null : `${left} ${membership(scope)} ${scope.random.pick(networks)}`;
@@ -318,8 +319,9 @@ const patterned: Atom = (scope, depth) => {
   const { random } = scope;
   const left = freeText(scope, depth)?.text;
   if (left === undefined) return null;
-  const globs = ['"a*"', '"*a"', '"*VIP*"', '"*"', '"\\u0061*"', "'\\*'", '"a-1"'];
+  const globs = ['"a*"', '"*a"', '"*VIP*"', '"*"', '"\\u0061*"', "'\\*'", '"a-1"', 'any of ["a*", "*1"]'];
   const regexes = ["'[a-z]+'", "'VIP.*'", "'.*'", "'\\w*-\\d'", '"a\\\\S*"', "'(?i)ALPHA'"];
+  regexes.push("any of ['VIP.*', '[a-c]+']");
   if (!scope.isMeter) {
     globs.push(constantLets.pattern[1]);
     regexes.push(constantLets.regex[1]);
@@ -329,17 +331,28 @@ const patterned: Atom = (scope, depth) => {
     : `${left} matches ${random.pick(regexes)}`;
 };
 
+const textsInText = [
+  ...['"a"', '"alpha"', '"VIP"', '""', '"@example.com"', '"X-"'],
+  ...['any of friends', 'any of ["a", "VIP"]', 'any of ["X-"]'],
+];
+
 const textTest: Atom = (scope, depth) => {
   const { random } = scope;
   const left = random.chance(0.2) ? textLiteral(scope, 'text') : (freeText(scope, depth)?.text ?? null);
   const other = random.chance(0.3) ? subject(scope, 'text', depth) : null;
-  const right = other ?? random.pick(['"a"', '"alpha"', '"VIP"', '""', '"@example.com"', '"X-"']);
+  const right = other ?? random.pick(textsInText);
   return left === null ? null : `${left} ${random.pick(['contains', 'starts with', 'ends with'])} ${right}`;
 };
 
 const inside: Atom = (scope, depth) => {
   const left = subject(scope, 'path', depth);
-  const folders = ['"/workspace"', '"b"', '"/"', subject(scope, 'path', depth) ?? '"."'];
+  const folders = [
+    '"/workspace"',
+    '"b"',
+    '"/"',
+    'any of ["/workspace", "b"]',
+    subject(scope, 'path', depth) ?? '"."',
+  ];
   return left === null ? null : `${left} inside ${scope.random.pick(folders)}`;
 };
 

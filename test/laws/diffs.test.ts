@@ -8,7 +8,9 @@ describe('comparisons of mutants', () => {
     timeout: 120_000,
   }, async () => {
     const tallies: MutantTally[] = [];
-    for (const folder of mutatedFolders()) tallies.push(await holdDiffLaw(folder, 40, 15));
+    // Of what a shell line would run nothing is proved, and finding that out takes seconds a mutant.
+    const folders = mutatedFolders().filter((folder) => !folder.endsWith('policies/coding'));
+    for (const folder of folders) tallies.push(await holdDiffLaw(folder, 40, 15));
     expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
     const sum = (of: 'mutants' | 'undecided'): number => tallies.reduce((all, one) => all + one[of], 0);
     expect(sum('mutants')).toBeGreaterThan(3);

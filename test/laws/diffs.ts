@@ -68,11 +68,8 @@ export async function holdDiffLaw(folder: string, every: number, requests: numbe
   const { set } = checkSources(sources, memory);
   if (set === null) return tally;
   const drawn = new DrawnRequests(set, requests);
-  let place = Math.floor(every / 2);
-  for (const { name, other } of mutatedSets(sources, memory)) {
-    place += 1;
-    if (place % every === 0) holdOne(tally, { name: `${folder} ${name}`, set, other, drawn });
-  }
+  for (const { name, other } of mutatedSets(sources, every, memory))
+    holdOne(tally, { name: `${folder} ${name}`, set, other, drawn });
   return tally;
 }
 
@@ -132,8 +129,10 @@ function drawnFrom(
   }));
 }
 
+/** Each n-th mutant of them that compiles. */
 function* mutatedSets(
   sources: PolicySources,
+  every: number,
   memory: CompileCache,
 ): Generator<{ readonly name: string; readonly other: PolicySet }> {
   const textOf = (path: string): string => {
@@ -141,8 +140,11 @@ function* mutatedSets(
     if (list !== null) return 'text' in list ? list.text : '';
     return sources.files.find((file) => file.path === path)!.text;
   };
+  let place = Math.floor(every / 2);
   for (const file of checkSources(sources).files) {
     for (const mutant of mutantsOf(file, textOf(file.span.file), sources.readListFile)) {
+      place += 1;
+      if (place % every !== 0) continue;
       const at = mutant.edits[0]!.span.file;
       const text = applyEdits(textOf(at), mutant.edits);
       const files = sources.files.map((one) => (one.path === at ? { path: at, text } : one));

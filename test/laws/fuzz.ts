@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { type Case, writeCase } from './cases.ts';
 import { compareReadings, swift } from './differential.ts';
 import { formatKeepsTrees } from './format.ts';
+import { layoutsKeepTrees } from './layouts.ts';
 import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } from './monotone.ts';
 import { tryMutations } from './mutations.ts';
 import { type Reached, tableOf } from './reached.ts';
@@ -40,6 +41,10 @@ const laws: Readonly<Record<string, (seed: number) => Tried>> = {
   'formatting keeps the tree': (seed) => {
     const { files, findings } = formatKeepsTrees(200, seed);
     return { count: files, findings };
+  },
+  'any layout keeps tree and comments': (seed) => {
+    const { layouts, findings } = layoutsKeepTrees(200, seed);
+    return { count: layouts, findings };
   },
   'any text is answered': (seed) => {
     const { mutants, findings } = tryMutations(400, seed);

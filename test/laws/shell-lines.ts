@@ -265,7 +265,7 @@ function randomSimple(random: Random): RandomLine {
   const text = `${before}${wrapper}${parts.join(random.pick([' ', ' ', ' ', '  ', '\t', ' \\\n']))}`;
   if (random.chance(0.04)) return randomDocument(random, text);
   if (random.chance(0.04)) return { text: `sh -c '${text.replaceAll("'", "'\\''")}'`, isStraight: false };
-  return { text, isStraight: wrapper === '' && !/[<>]/.test(text) };
+  return { text, isStraight: wrapper === '' && !/[<>]|export/.test(text) };
 }
 
 const wrappers = [

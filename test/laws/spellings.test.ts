@@ -110,7 +110,7 @@ it.each(cases)(
       const spell = () => respellings[kind](random, text);
       const payload = { it: text, all: [text, text], may: text, deep: { it: text } };
       const known = engine!.decideTraced(factsOf(payload));
-      const wanted = canonical([known.decision, known.trace, engine!.entries(factsOf(payload))]);
+      const wanted = JSON.stringify([known.decision, known.trace, engine!.entries(factsOf(payload))]);
       expect(known.decision.outcome).toBe('ALLOW');
       for (const rule of [
         'equal',
@@ -130,7 +130,7 @@ it.each(cases)(
         const other = { it: spell(), all: [spell(), spell()], may: spell(), deep: { it: spell() } };
         const { decision, trace } = engine!.decideTraced(factsOf(other));
         // Texts are compared many times faster than trees.
-        const said = canonical([decision, trace, engine!.entries(factsOf(other))]);
+        const said = JSON.stringify([decision, trace, engine!.entries(factsOf(other))]);
         if (said !== wanted) expect({ other, decision, trace }).toEqual({ other, ...known });
         expect(said).toBe(wanted);
         if (at % 50 === 0) expect(authorize(set!, factsOf(other))).toEqual(decision);

@@ -4,21 +4,20 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { agreeOnPolicies } from '../../src/service/policies/agreed-policies.ts';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { type PostgresServer, startPostgres, type TestDatabase } from '../store/postgres-server.ts';
+import { keptPostgres, type PostgresServer, type TestDatabase } from '../store/postgres-server.ts';
 import { agentRow, keyRow, requestRow, startMs } from '../store/rows.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 });
-afterAll(() => server.stop());
 
 const text = (limit: number) =>
   `action pay.send { amount: number }\npolicy p on pay.send { allow all when payload.amount < ${limit} }\n`;

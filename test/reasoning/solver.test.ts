@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { checkLog } from '../../src/reasoning/solver/check-log.ts';
+import { Circuit } from '../../src/reasoning/solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../../src/reasoning/solver/literal.ts';
 import { Solver } from '../../src/reasoning/solver/solver.ts';
 
@@ -24,8 +25,12 @@ function randomFormula(random: Random): Formula {
   const clauses = Array.from({ length: Math.floor(variables * (2 + random.below(3))) }, () =>
     draw(2 + random.below(2)),
   );
-  const assumed = new Map(draw(random.below(4)).map((literal) => [literal >> 1, literal]));
-  return { variables, clauses, assumptions: [...assumed.values()] };
+  return { variables, clauses, assumptions: assumedOf(random, { variables }) };
+}
+
+function assumedOf(random: Random, { variables }: Pick<Formula, 'variables'>): SolverClause {
+  const drawn = Array.from({ length: random.below(4) }, () => randomLiteral(random, variables));
+  return [...new Map(drawn.map((literal) => [literal >> 1, literal])).values()];
 }
 
 /** More than unit propagation settles: every pigeon has a hole of its own. */
@@ -87,6 +92,29 @@ describe('Solver', () => {
     expect(Math.min(answers.yes, answers.no)).toBeGreaterThan(200);
   });
 
+  it('answers questions near the last model as all assignments do', () => {
+    const random = createRandom(23);
+    const answers = { yes: 0, no: 0 };
+    for (let round = 0; round < 60; round += 1) {
+      const formula = randomFormula(random);
+      const solver = solverOf(formula);
+      for (let asked = 0; asked < 12; asked += 1) {
+        const assumptions = assumedOf(random, formula);
+        const answer = solver.solveNear(assumptions);
+        expect(answer).toBe(isSatisfiable({ ...formula, assumptions }));
+        answers[answer === true ? 'yes' : 'no'] += 1;
+        if (answer === true) {
+          for (const clause of formula.clauses) expect(clause.some((one) => solver.holds(one))).toBe(true);
+          for (const literal of assumptions) expect(solver.holds(literal)).toBe(true);
+        } else {
+          for (const literal of solver.core) expect(assumptions).toContain(literal);
+          expect(checkLog(solver, solver.core)).toBe(true);
+        }
+      }
+    }
+    expect(Math.min(answers.yes, answers.no)).toBeGreaterThan(100);
+  });
+
   it('goes on with more clauses and other assumptions', () => {
     const solver = new Solver();
     const [a, b] = [solver.variable(), solver.variable()];
@@ -100,6 +128,37 @@ describe('Solver', () => {
 
   it('stops where it is told to', () => {
     expect(solverOf(pigeons(8)).solve([], 10)).toBeNull();
+  });
+});
+
+describe('Circuit', () => {
+  const holdsOf = (circuit: Circuit, fixed: SolverClause, output: SolverLiteral): boolean => {
+    expect(circuit.solver.solve(fixed)).toBe(true);
+    return circuit.solver.holds(output);
+  };
+
+  it('makes gates over nearly the same inputs of the same blocks', () => {
+    const circuit = new Circuit();
+    const inputs = Array.from({ length: 3_000 }, () => circuit.free());
+    const all = circuit.and(inputs);
+    const before = circuit.solver.given.length;
+    const most = circuit.and(inputs.toSpliced(1_500, 1));
+    expect(circuit.solver.given.length - before).toBeLessThan(400);
+    const without = (at: number): SolverClause =>
+      inputs.map((one, own) => (own === at ? notLiteral(one) : one));
+    expect([all, most].map((output) => holdsOf(circuit, inputs, output))).toEqual([true, true]);
+    expect([all, most].map((output) => holdsOf(circuit, without(1_500), output))).toEqual([false, true]);
+    expect([all, most].map((output) => holdsOf(circuit, without(7), output))).toEqual([false, false]);
+  });
+
+  it('has what is preferred in the next model, and gates as that makes them', () => {
+    const circuit = new Circuit();
+    const inputs = Array.from({ length: 600 }, () => circuit.free());
+    const some = circuit.or(inputs);
+    expect(circuit.solver.solve(inputs)).toBe(true);
+    circuit.prefer(inputs.map(notLiteral));
+    expect(circuit.solver.solve([some])).toBe(true);
+    expect(inputs.filter((one) => circuit.solver.holds(one))).toHaveLength(1);
   });
 });
 

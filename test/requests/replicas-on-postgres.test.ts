@@ -2,10 +2,10 @@
 // records before it come to, whichever replica made them, so no budget is passed, and each is used to the end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { agentRow, keyRow, startMs } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
 import { begin, inForceOf, type World } from './metered.ts';
@@ -14,9 +14,8 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 });
-afterAll(() => server.stop());
 
 const budget = 100;
 const policies = `

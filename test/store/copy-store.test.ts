@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createCheckpointSigner } from '../../src/service/audit/checkpoint.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { copyKey, readMasterKey } from '../../src/service/store/contract/master-key.ts';
@@ -12,16 +12,15 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { type CopyOptions, type CopyProgress, copyStore } from '../../src/service/store/move/copy-store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { openWire } from './cut-wire.ts';
-import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { keptPostgres, type PostgresServer } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs, temporaryFolder } from './rows.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 });
-afterAll(() => server.stop());
 
 const limits = { openMax: 100 };
 const entry = { definition: 'spent', key: '', isCertain: true, value: '5' };

@@ -8,9 +8,9 @@ import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { startWriter } from '../../src/service/store/sqlite/sqlite.ts';
 import { openWriteQueue } from '../../src/service/store/sqlite/write-queue.ts';
 import { runKillRounds } from './kill-rounds.ts';
+import { nextWriter } from './next-writer.ts';
 import { requestRow, startMs, temporaryFolder } from './rows.ts';
 
 const appendOnFullDiskScript = fileURLToPath(new URL('./append-on-full-disk.ts', import.meta.url));
@@ -57,14 +57,9 @@ function run([program = '', ...args]: readonly string[]) {
 
 test('when the writer is lost, waiting and later writes reject', async () => {
   const path = join(temporaryFolder(), 'writ.db');
-  const worker = startWriter({
-    path,
-    busyTimeoutMs: 1000,
-    actor: 'system',
-    masterKey: randomBytes(32),
-    isSealed: false,
-  });
-  const queue = await openWriteQueue(worker, 100);
+  const worker = nextWriter();
+  const data = { path, busyTimeoutMs: 1000, actor: 'system', masterKey: randomBytes(32), isSealed: false };
+  const queue = await openWriteQueue(data, 100);
   const append = () =>
     queue.write({
       kind: 'append-request',

@@ -19,16 +19,15 @@ import { type ChainEntry, chainStart, linkHash } from '../../src/service/store/c
 import { laneOf } from '../../src/service/store/contract/lanes.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
+import { keptPostgres, type PostgresServer, type TestDatabase } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 });
-afterAll(() => server.stop());
 
 const limits = { openMax: 100 };
 

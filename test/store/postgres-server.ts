@@ -1,4 +1,4 @@
-// A real PostgreSQL for a file of tests: the server from npm, or the one in the folder that WRIT_TEST_POSTGRES names. It
+// A real PostgreSQL for tests: the server from npm, or the one in the folder that WRIT_TEST_POSTGRES names. It
 // listens on a socket in a temporary folder and nowhere else, and ends with the process. INVARIANT: where it cannot be
 // started the tests fail.
 
@@ -67,6 +67,14 @@ export async function startPostgres(): Promise<PostgresServer> {
   return server;
 }
 
+let kept: Promise<PostgresServer> | null = null;
+
+/** The server that all files of this process have in common, each with databases of its own. It ends with the process. */
+export function keptPostgres(): Promise<PostgresServer> {
+  kept ??= startPostgres();
+  return kept;
+}
+
 /** Others may go through the folder and those that it lies in, and not list them. */
 function openWay(path: string): void {
   const { mode } = statSync(path);
@@ -118,7 +126,7 @@ export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
     async createDatabase() {
       const name = `t${randomUUID().replaceAll('-', '')}`;
       await query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
-      const drop = async () => void (await query(`DROP DATABASE ${name} WITH (FORCE)`));
+      const drop = async () => void (await query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
       return { name, url: urlOf(name), keyFile: join(folder, 'store.key'), drop };
     },
     async start(settings = {}) {

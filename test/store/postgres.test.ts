@@ -1,12 +1,12 @@
 // The contract on PostgreSQL.
 
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
 import { describeGrantBasis } from './grant-basis-contract.ts';
 import { describeMeters } from './meters-contract.ts';
-import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { keptPostgres, type PostgresServer } from './postgres-server.ts';
 import { describeRecords } from './records-contract.ts';
 import { describeRequestLists } from './request-lists-contract.ts';
 import { describeSearch } from './search-contract.ts';
@@ -15,10 +15,8 @@ import { describeStatistics } from './statistics-contract.ts';
 let server: PostgresServer;
 
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await keptPostgres();
 }, 60_000);
-
-afterAll(() => server.stop());
 
 const createPlace = async () => {
   const database = await server.createDatabase();

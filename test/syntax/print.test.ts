@@ -90,6 +90,50 @@ test('any expression is printed to a text that is read as the same expression', 
   );
 });
 
+test('any expression with comments in it is laid out once and for all, and loses none', () => {
+  fc.assert(
+    fc.property(anyExpression, fc.infiniteStream(fc.nat(5)), (expression, dice) => {
+      let count = 0;
+      const marked = printExpression(expression).replaceAll(/ (?:and|or) (?=[^"']*$)/g, (operator) => {
+        const { value } = dice.next();
+        if (value === 0) return `${operator}# ${++count}\n`;
+        return value === 1 ? `\n# ${++count}\n${operator}` : operator;
+      });
+      const once = printFile(parse({ path: 'x', text: `let x = ${marked}\n` }).file);
+      const { file, diagnostics } = parse({ path: 'x', text: once });
+      expect(diagnostics).toEqual([]);
+      expect(file.comments).toHaveLength(count);
+      expect(printFile(file)).toBe(once);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what stands between parentheses is indented where it takes lines', () => {
+  const text = `policy p on a.b {
+  allow a
+    when every c in commands(payload.command) ( # of each
+      c.program == "a" and (c.subcommand in ["b", "c"] or every o in c.options (o in short_options or o == "--"))
+      # or
+      or c.program == "d")
+    and not (payload.cwd == "/a/very/long/path" or payload.cwd == "/and/another/one" or payload.cwd == "/c/d/e/f")
+}`;
+  const printed = printFile(parse({ path: 'x', text }).file);
+  expect(printed).toBe(`policy p on a.b {
+  allow a
+    when every c in commands(payload.command) ( # of each
+      c.program == "a"
+        and (c.subcommand in ["b", "c"] or every o in c.options (o in short_options or o == "--"))
+      # or
+      or c.program == "d"
+    )
+      and not (
+        payload.cwd == "/a/very/long/path" or payload.cwd == "/and/another/one" or payload.cwd == "/c/d/e/f"
+      )
+}
+`);
+});
+
 test.each([
   ['not (payload has x)', 'not (payload has x)'],
   ['(payload.x else "a") == "b"', '(payload.x else "a") == "b"'],

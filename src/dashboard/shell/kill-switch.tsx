@@ -1,9 +1,9 @@
 // The kill switch, on every page of people who may see it: a banner shows what is stopped, and a dialog stops a scope for
 // a reason.
 
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { call, type Reply } from '../api/client.ts';
-import { ApiProblem } from '../api/problem.ts';
+import { detailFor } from '../api/problem.ts';
 import { type Resource, useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog/dialog.tsx';
@@ -36,7 +36,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
             <Icon name="stop" />
             <span class="stopped-words">
               <strong>
-                <ScopeName scope={one.scope} />: stopped
+                <ScopeName stopped={one} />: stopped
               </strong>{' '}
               <Ago at={one.created_at} /> by <PlainText text={one.created_by_name} isShort />:{' '}
               <PlainText text={one.reason} isShort />
@@ -75,7 +75,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
     <Dialog title="Let agents act again" onClose={onClose}>
       <p>
         <strong>
-          <ScopeName scope={scope} />
+          <ScopeName stopped={resumed} />
         </strong>
         : stopped <Ago at={at} /> by <PlainText text={by} isShort />, because “
         <PlainText text={whyStopped} />
@@ -133,14 +133,8 @@ function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
   );
 }
 
-/** An agent by its name, as soon as it is there. */
-function ScopeName({ scope }: { readonly scope: string }) {
-  const mayView = useGrant('agents.view') !== 'no';
-  const id = scope.startsWith('agent:') ? scope.slice('agent:'.length) : null;
-  const options = mayView && id !== null ? { params: { id } } : null;
-  const { data, isLoading } = useResource('getAgent', options, ['agents']);
-  if (data !== null) return <PlainText text={`Agent ${data.name}`} isShort />;
-  return isLoading ? 'Agent' : scopeWords(scope);
+function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: Switch }) {
+  return name === null ? scopeWords(scope) : <PlainText text={`Agent ${name}`} isShort />;
 }
 
 /** `scope` as the management API names it: `all`, `tier:high`, `area:payment`, `agent:ID`. */
@@ -164,21 +158,8 @@ export function KillSwitchButton() {
   );
 }
 
-/** The id of the agent whose name or id this is. */
-async function agentIdOf(text: string): Promise<string> {
-  const { items } = await call('listAgents', { query: { text, limit: '200' } });
-  const found = items.find(({ id, name }) => id === text || name === text);
-  if (found !== undefined) return found.id;
-  throw new ApiProblem({
-    code: 'not_found',
-    status: 404,
-    title: 'There is no such agent',
-    detail: 'enter its name or id as shown in the list of agents',
-  });
-}
-
 const kinds = {
-  agent: { word: 'One agent', value: 'Agent', help: 'Name or id of the agent.' },
+  agent: { word: 'One agent', value: 'Agent', help: 'By name or id.' },
   tier: { word: 'Agents of one risk tier', value: 'Risk tier', help: '' },
   area: {
     word: 'One area of actions',
@@ -201,15 +182,14 @@ export function KillSwitchDialog({
   const [kind, setKind] = useState<Kind>('agent');
   const [value, setValue] = useState(agent?.name ?? '');
   const [reason, setReason] = useState('');
-  const { isBusy, problem, run } = useSending();
+  const { isBusy, problem, run, clear } = useSending();
   const { word, value: label, help } = kinds[kind];
+  const atScope = detailFor(problem, 'scope');
   const stop = (): Promise<void> =>
     run(async () => {
-      const isAgentNamed = kind === 'agent' && agent === null;
-      const named = isAgentNamed ? await agentIdOf(value.trim()) : (agent?.id ?? value.trim());
-      const scope = kind === 'all' ? 'all' : `${kind}:${kind === 'agent' ? named : value.trim()}`;
-      const { warnings } = await call('turnSwitchOn', { body: { scope, reason } });
-      const stopped = `${scopeWords(kind === 'agent' ? `agent:${value}` : scope)}: stopped`;
+      const scope = kind === 'all' ? 'all' : `${kind}:${agent?.id ?? value.trim()}`;
+      const { agent_name: name, warnings } = await call('turnSwitchOn', { body: { scope, reason } });
+      const stopped = `${scopeWords(name === null ? scope : `agent:${name}`)}: stopped`;
       tellDone([stopped, ...warnings].join('; '));
       onClose();
     });
@@ -226,7 +206,7 @@ export function KillSwitchDialog({
           void stop();
         }}
       >
-        <ProblemNote problem={problem} />
+        <ProblemNote problem={atScope === null ? problem : null} />
         {agent === null && (
           <fieldset>
             <legend class="field-legend">What to stop</legend>
@@ -237,6 +217,7 @@ export function KillSwitchDialog({
                   name="kind"
                   checked={kind === one}
                   onChange={() => {
+                    clear();
                     setKind(one);
                     setValue(one === 'tier' ? 'high' : '');
                   }}
@@ -255,8 +236,11 @@ export function KillSwitchDialog({
             </select>
           </Field>
         )}
-        {(kind === 'agent' || kind === 'area') && agent === null && (
-          <Field label={label} help={help}>
+        {kind === 'agent' && agent === null && (
+          <AgentField value={value} problem={atScope} onChange={setValue} />
+        )}
+        {kind === 'area' && agent === null && (
+          <Field label={label} help={help} problem={atScope}>
             <input required value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
           </Field>
         )}
@@ -273,5 +257,37 @@ export function KillSwitchDialog({
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface AgentFieldProps {
+  readonly value: string;
+  readonly problem: string | null;
+  readonly onChange: (value: string) => void;
+}
+
+/** Offers the agents whose names hold what is typed. */
+function AgentField({ value, problem, onChange }: AgentFieldProps) {
+  const listId = useId();
+  const mayView = useGrant('agents.view') !== 'no';
+  const { data } = useResource('listAgents', mayView ? { query: { text: value.trim(), limit: '20' } } : null);
+  return (
+    <>
+      <Field label={kinds.agent.value} help={kinds.agent.help} problem={problem}>
+        <input
+          required
+          autoComplete="off"
+          spellcheck={false}
+          list={listId}
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      </Field>
+      <datalist id={listId}>
+        {(data?.items ?? []).map(({ id, name }) => (
+          <option key={id} value={name} />
+        ))}
+      </datalist>
+    </>
   );
 }

@@ -17,6 +17,7 @@ const syntaxErrors = {
   'instant-without-offset': 'an instant does not say its offset from UTC',
   'points-without-sign': 'risk points have neither `+` nor `-`',
   'foreign-operator': 'an operator of another language',
+  'foreign-form': 'a form that means something in another language',
   'assignment-for-equality': '`=` stands where `==` compares',
   'chained-comparison': 'a comparison is compared again',
   'value-as-condition': 'a value stands where `or` or `and` takes a condition',

@@ -11,6 +11,36 @@ export function canonicalMeaning(declarations: unknown): string {
   return write(declarations, placesAndNotes);
 }
 
+/** Whether the texts of both meanings are equal; up to the first difference, and without writing them. */
+export function isSameMeaning(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((one, at) => isSameMeaning(one, b[at]));
+  const isPlain = (one: object): boolean => !Array.isArray(one) && !(one instanceof Map);
+  const [keys, others] = [Object.keys(a), Object.keys(b)];
+  const isInOrder = keys.length === others.length && keys.every((key, at) => key === others[at]);
+  if (!isPlain(a) || !isPlain(b) || !isInOrder) return canonicalMeaning(a) === canonicalMeaning(b);
+  return keys.every((key) => {
+    if (placesAndNotes.has(key)) return true;
+    const [own, other] = [(a as Fields)[key], (b as Fields)[key]];
+    return key === 'type' ? isSameType(own, other, a) : isSameMeaning(own, other);
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The kind of the owner is compared beside it. */
+function isSameType(a: unknown, b: unknown, owner: object): boolean {
+  const [kind, other] = [kindOf(a), kindOf(b)];
+  if (kind === undefined || kind !== other) return isSameMeaning(a, b);
+  return (kindOf(owner) === 'literal' && kind !== 'list') || isSameMeaning(a, b);
+}
+
+function kindOf(part: unknown): unknown {
+  return typeof part === 'object' && part !== null ? (part as Fields).kind : undefined;
+}
+
 const nothing: ReadonlySet<string> = new Set();
 const placesAndNotes: ReadonlySet<string> = new Set(['span', 'doc']);
 

@@ -116,8 +116,10 @@ export interface TracedDecision {
 /** A condition with the value of each of its parts, as the definition evaluates it. */
 export interface Explanation {
   readonly span: Span;
-  /** Shown form of the value; `unknown` for unknown. */
+  /** Shown form of the value; `unknown` for unknown, `absent` for a field that is not there. */
   readonly value: string;
   readonly truth: Truth | null;
+  /** Whether `and` or `or` joins the parts: those that have the truth of the whole settle it alone. */
+  readonly isJoined: boolean;
   readonly parts: readonly Explanation[];
 }

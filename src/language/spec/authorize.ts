@@ -31,11 +31,19 @@ export function authorize(set: PolicySet, facts: Facts): Decision {
     judge(set, facts, (rule) => !rule.isShadow),
     facts.satisfied,
   );
-  const withShadow = combine(
-    judge(set, facts, () => true),
-    facts.satisfied,
-  );
+  const withShadow = hasShadow(set, facts.action)
+    ? combine(
+        judge(set, facts, () => true),
+        facts.satisfied,
+      )
+    : verdict;
   return describe(verdict, withShadow.outcome, facts.satisfied);
+}
+
+function hasShadow({ policies }: PolicySet, action: string): boolean {
+  return policies.some(
+    ({ actions, rules }) => actions.includes(action) && rules.some(({ isShadow }) => isShadow),
+  );
 }
 
 /** A rule that applies, and how its condition turned out. */

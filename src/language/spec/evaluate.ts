@@ -10,6 +10,7 @@ import { type Decimal, fromNumber, multiply, zero } from '../value/decimal.ts';
 import { compileGlob } from '../value/glob.ts';
 import { isWithinHours } from '../value/hours.ts';
 import { type Ip, isInCidr, parseIp } from '../value/ip.ts';
+import { memo } from '../value/memo.ts';
 import { mentions } from '../value/mentions.ts';
 import { isInside } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
@@ -19,6 +20,9 @@ import { calls } from './calls.ts';
 import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
 import { isAlwaysThere, readField, type Variables } from './read.ts';
 import { every, not, type SpecTruth, some } from './truth.ts';
+
+/** Patterns of `matches`, which take long to make. */
+const regexes = new WeakMap<object, ReturnType<typeof compileRegex>>();
 
 /** All that the value of an expression depends on. */
 export interface EvaluationScope {
@@ -109,7 +113,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
         compileGlob(expression.pattern)(text as string),
       );
     case 'matches': {
-      const matches = compileRegex(expression.pattern);
+      const matches = memo(regexes, expression, () => compileRegex(expression.pattern));
       return withKnown([value(expression.subject)], ([text]) =>
         typeof matches === 'function' ? matches(text as string) : unknown,
       );

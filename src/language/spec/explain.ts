@@ -8,6 +8,7 @@ import type { Explanation, Truth as TruthText } from '../model/trace.ts';
 import type { unknown, Value } from '../model/value.ts';
 import { judge } from './authorize.ts';
 import { type EvaluationScope, evaluate } from './evaluate.ts';
+import { readField } from './read.ts';
 import { showValue } from './show.ts';
 
 export interface ExplainedRule {
@@ -40,8 +41,9 @@ function explainExpression(expression: Expression, scope: EvaluationScope): Expl
   const value = evaluate(expression, scope);
   return {
     span: expression.span,
-    value: isSecret(expression) ? 'secret' : showValue(expression.type, value),
+    value: shownValue(expression, value, scope),
     truth: expression.type.kind === 'boolean' ? truthText(value) : null,
+    isJoined: expression.kind === 'and' || expression.kind === 'or',
     parts: partsOf(expression, scope)
       .filter((part) => part.kind !== 'literal')
       .map((part) => explainExpression(part, scope)),
@@ -52,8 +54,10 @@ function truthText(value: Value | typeof unknown): TruthText {
   return value === true ? 'true' : value === false ? 'false' : 'unknown';
 }
 
-function isSecret(expression: Expression): boolean {
-  return expression.kind === 'field' && expression.isSecret;
+function shownValue(expression: Expression, value: Value | typeof unknown, scope: EvaluationScope): string {
+  if (expression.kind !== 'field') return showValue(expression.type, value);
+  if (expression.isSecret) return 'secret';
+  return readField(expression, scope) === undefined ? 'absent' : showValue(expression.type, value);
 }
 
 /** What a reader wants to see below a part; the body of a quantifier has no value outside of its elements. */
@@ -67,6 +71,12 @@ function partsOf(expression: Expression, scope: EvaluationScope): readonly Expre
     case 'let': {
       const declared = scope.set.lets.get(expression.id);
       return declared === undefined ? [] : [declared.expression];
+    }
+    case 'or': {
+      // The tests for the texts of a list are written as one, and read as one.
+      const { start, end } = expression.span;
+      const isOne = expression.operands.every(({ span }) => span.start === start && span.end === end);
+      return isOne ? partsOf(expression.operands[0]!, scope) : childrenOf(expression);
     }
     default:
       return childrenOf(expression);

@@ -82,7 +82,7 @@ function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonl
     case 'boolean':
       return unless(typeof json === 'boolean');
     case 'text':
-      return unless(typeof json === 'string' && isText(type, json));
+      return unless(typeof json === 'string' && isOfTextType(type, json));
     case 'number':
       return unless(isNumber(json) && isInRange(type.range, fromNumber(json)));
     case 'integer':
@@ -112,7 +112,7 @@ function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonl
 }
 
 /** Patterns and length speak of the canonical form. */
-function isText(type: TextType, sent: string): boolean {
+export function isOfTextType(type: TextType, sent: string): boolean {
   const text = canonicalText(type.of, sent);
   if (text === null || (type.values !== null && !type.values.includes(text))) return false;
   const matches = type.patterns.map(compileRegex);

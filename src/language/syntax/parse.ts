@@ -6,11 +6,13 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { refusedCharacters } from './parse/characters.ts';
 import { buildComment, documentationBefore } from './parse/comments.ts';
 import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
-import { policyParser } from './parse/parser.ts';
+import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
-import { tokenEnd, tokenize } from './parse/tokens.ts';
+import { type Token, tokenEnd, tokenize } from './parse/tokens.ts';
+import { settleBroken } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
+import { joinWords } from './repair/look-alikes.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
 import { reportStrays } from './repair/strays.ts';
@@ -32,13 +34,23 @@ export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
   const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
   const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
-  const file = readFile(reader);
-  return { file, diagnostics: limited(sortDiagnostics(diagnostics), source) };
+  const { file, broken } = readFile(reader);
+  const settled = settleBroken(file.declarations, diagnostics, broken);
+  return {
+    file: { ...file, declarations: settled.declarations },
+    diagnostics: limited(sortDiagnostics(settled.diagnostics), source),
+  };
 }
 
-function readFile(reader: Reader): PolicyFile {
+interface ReadFile {
+  readonly file: PolicyFile;
+  readonly broken: { readonly errors: readonly ParserError[]; readonly tokens: readonly Token[] };
+}
+
+function readFile(reader: Reader): ReadFile {
   const { source } = reader;
-  const { tokens, comments: commentTokens, strays } = tokenize(source.text);
+  const { comments: commentTokens, ...lexed } = tokenize(source.text);
+  const { tokens, strays } = joinWords(lexed.tokens, lexed.strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
   reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);
@@ -50,7 +62,8 @@ function readFile(reader: Reader): PolicyFile {
   for (const { token, parts } of templates) {
     parts.push(...readTemplate(token, reader, (text, from, to) => readPlaceholder(text, from, to, reader)));
   }
-  return { kind: 'file', declarations, comments, span: makeSpan(reader, 0, source.text.length) };
+  const span = makeSpan(reader, 0, source.text.length);
+  return { file: { kind: 'file', declarations, comments, span }, broken: { errors, tokens: known } };
 }
 
 /** The expression between two places of a text, its tokens moved to where they were written. */

@@ -57,6 +57,12 @@ export function parseCidr(text: string): Cidr | { readonly error: string } {
   return { error: `\`${text}\` has bits below its mask; the network is \`${meant}\`` };
 }
 
+/** A network, or an address as the network of itself alone; or why the text is neither. */
+export function parseNetwork(text: string): Cidr | { readonly error: string } {
+  const address = parseIp(text);
+  return address === null ? parseCidr(text) : { ...address, prefix: width(address) };
+}
+
 /** Whether the address belongs to the network; never across families. */
 export function isInCidr(ip: Ip, cidr: Cidr): boolean {
   const hostBits = BigInt(width(cidr) - cidr.prefix);

@@ -4,9 +4,20 @@
  */
 
 import { RE2JS } from 're2js';
+import { memo } from './memo.ts';
 
 /** The test whether a whole text matches, or why the source is no pattern. */
-export function compileRegex(source: string): ((text: string) => boolean) | { readonly error: string } {
+export function compileRegex(source: string): CompiledRegex {
+  if (compiled.size >= compiledMax) compiled.clear();
+  return memo(compiled, source, newRegex);
+}
+
+type CompiledRegex = ((text: string) => boolean) | { readonly error: string };
+
+const compiled = new Map<string, CompiledRegex>();
+const compiledMax = 500;
+
+function newRegex(source: string): CompiledRegex {
   try {
     const pattern = RE2JS.compile(source, RE2JS.DOTALL);
     return (text) => pattern.testExact(text);

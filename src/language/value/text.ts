@@ -6,6 +6,8 @@
 import { caseFolding } from './case-folding.ts';
 
 const plainAscii = /^[\t-\r\x20-\x7e]*$/;
+/** Words of visible ASCII with one space between them. */
+const plainWords = /^[!-~]+(?: [!-~]+)*$/;
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
 /** White space but for one space between two characters. */
 const whiteSpace = /\p{White_Space}{2,}|[^\P{White_Space} ]/gu;
@@ -23,6 +25,7 @@ const markOrHalf = /[\p{M}\p{Cs}]/u;
  * runs of white space as one space, none at the ends. Folding twice changes nothing.
  */
 export function fold(text: string): string {
+  if (plainWords.test(text)) return text.toLowerCase();
   if (plainAscii.test(text)) return collapse(text.toLowerCase());
   const visible = cutMarks(text.replace(ignorable, ''), longMarks);
   const decomposed = cutMarks(visible.normalize('NFKD'), longDecomposedMarks);

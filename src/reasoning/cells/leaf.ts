@@ -9,6 +9,7 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { Decimal } from '../../language/value/decimal.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { TextPlaces } from './text-cells.ts';
 import type { Understood } from './understand.ts';
 
 /** `undefined` stands for absent, as where the definition reads fields. */
@@ -65,7 +66,7 @@ export interface Leaf {
   cells: readonly Cell[];
   order: readonly SolverLiteral[];
   /** The cell of each named text. */
-  places: ReadonlyMap<string, number>;
+  places: TextPlaces;
   rest: Rest | null;
 }
 

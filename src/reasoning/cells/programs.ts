@@ -3,6 +3,7 @@
 // holds stepping equal to the library's own answer.
 
 import { RE2JS } from 're2js';
+import { memo } from '../../language/value/memo.ts';
 
 /** Where a program stands: its instructions, sorted. */
 export type ProgramPosition = readonly number[];
@@ -60,14 +61,21 @@ export function programOf(pattern: string): PatternProgram | null {
   const compiled = compile(pattern);
   if (compiled === null || compiled.inst.some(({ op }) => op > operations.anyButNewline)) return null;
   const { inst, start } = compiled;
+  // Of a position and what surrounds it, which is one of few for all code points.
+  const readersAt = new WeakMap<ProgramPosition, (readonly Instruction[])[]>();
+  const readersOf = (position: ProgramPosition, flags: number): readonly Instruction[] => {
+    const known = memo(readersAt, position, () => []);
+    known[flags] ??= closure(inst, position, flags)
+      .map((at) => inst[at]!)
+      .filter(isReader);
+    return known[flags];
+  };
   return {
     start: [start],
     step: (position, before, codePoint) => {
       const next = new Set<number>();
-      for (const at of closure(inst, position, flagsAt(before, codePoint))) {
-        const instruction = inst[at]!;
-        if (isReader(instruction) && readsCodePoint(instruction, codePoint)) next.add(instruction.out);
-      }
+      for (const instruction of readersOf(position, flagsAt(before, codePoint)))
+        if (readsCodePoint(instruction, codePoint)) next.add(instruction.out);
       return [...next].sort((a, b) => a - b);
     },
     accepts: (position, before) =>

@@ -5,7 +5,8 @@ import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { fold } from '../../language/value/text.ts';
-import { type Cell, isValue, type Leaf, type LeafAtom } from './leaf.ts';
+import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from './leaf.ts';
+import { foldedKeys, plainKeys } from './text-keys.ts';
 
 export interface Stretch {
   readonly from: number;
@@ -35,8 +36,13 @@ export function isOpenIn({ understood }: LeafAtom, { isOther, isBeyond }: Cell):
 
 function truthIn(leaf: Leaf, atom: LeafAtom, cell: Cell): SpecTruth | 'open' {
   if (isOpenIn(atom, cell)) return 'open';
-  const isMember = isValue(cell.value) ? membershipOf(leaf, atom) : null;
-  return isMember === null ? atom.truthAt(cell.value) : isMember(cell.value as Value);
+  return truthAtValue(leaf, atom, cell.value);
+}
+
+/** What the definition says of the condition where the leaf has the value, without a walk through long lists. */
+export function truthAtValue(leaf: Leaf, atom: LeafAtom, value: CellValue): SpecTruth {
+  const isMember = isValue(value) ? membershipOf(leaf, atom) : null;
+  return isMember === null ? atom.truthAt(value) : isMember(value as Value);
 }
 
 /** Where the condition may change: every cell, unless its form says more. */
@@ -53,14 +59,26 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
     case 'text':
       return sorted(
         leaf,
-        values.flatMap((value) => {
-          const place = leaf.places.get(value as string);
-          return place === undefined ? [] : [place, place + 1];
-        }),
+        [...placesOf(leaf, values)].flatMap((place) => [place, place + 1]),
       );
     default:
       return [...leaf.cells.keys()];
   }
+}
+
+/** Of the cells that hold one of the texts. */
+function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  if (values.length > cells.length) {
+    const named = plainKeys(values);
+    for (const [at, { value }] of cells.entries()) if (named.has(value as Value)) found.add(at);
+    return found;
+  }
+  for (const value of values) {
+    const place = places.get(value as string);
+    if (place !== undefined) found.add(place);
+  }
+  return found;
 }
 
 /** With the states that are no values, each for itself, the first value, and the cell of all others. */
@@ -105,10 +123,10 @@ function newMembership(
 ): ((value: Value) => boolean) | null {
   if (understood.kind === 'values') {
     const { values, otherwise } = understood;
-    const named = new Set(values);
+    const named = plainKeys(values);
     return (value) => named.has(value) !== otherwise;
   }
   if (!understood.isFolded) return null;
-  const folded = new Set(understood.values.map((value) => fold(value as string)));
+  const folded = foldedKeys(understood.values);
   return (value) => folded.has(fold(value as string));
 }

@@ -24,7 +24,7 @@ export function textVectors(
 }
 
 /** Texts that are not to stand for others. */
-type Avoided = ReadonlyMap<string, unknown>;
+type Avoided = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
 
 function pickTexts(texts: readonly string[], avoid: Avoided): readonly string[] {
   const picked: string[] = [];
@@ -70,8 +70,8 @@ interface Walk {
 }
 
 function walk(programs: readonly PatternProgram[], isAvoiding: boolean): readonly TextVector[] | null {
-  const automata = programs.map(automatonOf);
   const alphabet = alphabetOf(programs);
+  const automata = programs.map((program) => automatonOf(program, alphabet));
   const one: Walk = { automata, alphabet, isAvoiding, visits: new Map(), found: new Map() };
   let layer: readonly State[] = [{ places: automata.map(() => 0), text: '' }];
   while (layer.length > 0) {
@@ -96,47 +96,62 @@ function note({ automata, isAvoiding, found }: Walk, { places, text }: State): v
 
 function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: State): readonly State[] {
   const again = isAvoiding ? visitsMax : 0;
-  return alphabet.flatMap((codePoint) => {
-    const places = automata.map((automaton, at) => automaton.step(state.places[at]!, codePoint));
-    const key = places.join();
+  const found: State[] = [];
+  const places = automata.map(() => 0);
+  for (const [letter, codePoint] of alphabet.entries()) {
+    let key = '';
+    for (let at = 0; at < automata.length; at += 1) {
+      const place = automata[at]!.step(state.places[at]!, letter);
+      places[at] = place;
+      key += String.fromCharCode(place);
+    }
     const visited = visits.get(key) ?? 0;
-    if (visited > again) return [];
+    if (visited > again) continue;
     visits.set(key, visited + 1);
-    return [{ places, text: state.text + String.fromCodePoint(codePoint) }];
-  });
+    found.push({ places: [...places], text: state.text + String.fromCodePoint(codePoint) });
+  }
+  return found;
 }
 
 /** A program whose places are numbered as they are met, 0 the beginning; each step is taken once. */
 interface Automaton {
-  readonly step: (place: number, codePoint: number) => number;
+  /** By the number of the code point in the alphabet. */
+  readonly step: (place: number, letter: number) => number;
   readonly accepts: (place: number) => boolean;
 }
 
 interface Place {
   readonly position: ProgramPosition;
   readonly before: number | null;
-  readonly next: Map<number, number>;
+  /** By letter; 0 where it has not been taken, since none leads back to the beginning. */
+  readonly next: Uint16Array;
   accepts: boolean | null;
 }
 
-function automatonOf(program: PatternProgram): Automaton {
+function automatonOf(program: PatternProgram, alphabet: readonly number[]): Automaton {
   const numbers = new Map<string, number>();
-  const places: Place[] = [{ position: program.start, before: null, next: new Map(), accepts: null }];
+  const placeAt = (position: ProgramPosition, before: number | null): Place => ({
+    position,
+    before,
+    next: new Uint16Array(alphabet.length),
+    accepts: null,
+  });
+  const places = [placeAt(program.start, null)];
   const numberOf = (position: ProgramPosition, before: number): number => {
     const key = `${position.join()} ${kindOf(before)}`;
     const number = numbers.get(key) ?? places.length;
-    if (number === places.length) places.push({ position, before, next: new Map(), accepts: null });
+    if (number === places.length) places.push(placeAt(position, before));
     numbers.set(key, number);
     return number;
   };
   return {
-    step: (at, codePoint) => {
+    step: (at, letter) => {
       const { position, before, next } = places[at]!;
-      const known = next.get(codePoint);
-      if (known !== undefined) return known;
-      const number = numberOf(program.step(position, before, codePoint), codePoint);
-      next.set(codePoint, number);
-      return number;
+      if (next[letter] === 0) {
+        const codePoint = alphabet[letter]!;
+        next[letter] = numberOf(program.step(position, before, codePoint), codePoint);
+      }
+      return next[letter]!;
     },
     accepts: (at) => {
       const place = places[at]!;

@@ -8,7 +8,7 @@ import { isWhere, type Leaf, type LeafAtom } from './leaf.ts';
 import { textVectors } from './text-vectors.ts';
 
 /** Beyond this many tests only pairs of them are compared. */
-const jointPatternsMax = 8;
+export const jointPatternsMax = 8;
 const pairedPatternsMax = 30;
 
 /** What a condition says of the texts that none names. */

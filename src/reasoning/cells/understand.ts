@@ -3,7 +3,7 @@
 // truth is then left free; nothing is ever taken to be constant because it was not thought of.
 
 import type { Expression } from '../../language/model/expression.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
+import type { List, PolicySet } from '../../language/model/policy.ts';
 import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
 import type { EvaluationScope } from '../../language/spec/evaluate.ts';
 import { evaluate } from '../../language/spec/evaluate.ts';
@@ -34,7 +34,7 @@ interface Loose {
   readonly isFolded: boolean;
   /** Never unknown of a text that is there. */
   readonly isTwoValued: boolean;
-  /** Texts for which it is likely to hold. */
+  /** Texts for which it is likely to hold, or of scripts for which it does and for which it does not. */
   readonly hints: readonly string[];
 }
 
@@ -119,14 +119,17 @@ function valuesOf(expression: Expression, set: PolicySet): Values | null {
       return isPlaceholderRead(right) ? of(constantOf(left, set), operator === '!=') : null;
     }
     case 'in-list':
-      return isPlaceholderRead(expression.subject)
-        ? of(set.lists.get(expression.list)?.entries ?? null, false)
-        : null;
+      return isPlaceholderRead(expression.subject) ? listed(set.lists.get(expression.list)) : null;
     case 'in-elements':
       return isPlaceholderRead(expression.subject) ? of(constantOf(expression.elements, set), false) : null;
     default:
       return null;
   }
+}
+
+/** The list's own array, by which what is made of it is found again. */
+function listed(list: List | undefined): Values | null {
+  return list === undefined ? null : { kind: 'values', values: list.entries, otherwise: false };
 }
 
 function ofTime(expression: Expression, set: PolicySet): Understood | null {
@@ -219,6 +222,8 @@ function hintsOf(expression: Expression, set: PolicySet): readonly string[] {
     const part = constantOf(expression.right, set);
     return typeof part === 'string' ? [part, `${part}/a`] : [];
   }
+  // As they stand they are named, and stand for no other text.
+  if (expression.kind === 'single-script') return scriptExamples.map((text) => `${text} ${text}`);
   if (expression.kind !== 'mentions') return [];
   const { words } = expression;
   return words.kind === 'words'

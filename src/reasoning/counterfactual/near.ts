@@ -7,6 +7,7 @@ import type { Facts } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { readField } from '../../language/spec/read.ts';
 import { compare, formatDecimal } from '../../language/value/decimal.ts';
 import { parseIp } from '../../language/value/ip.ts';
 import { type Atom, atomsOf, atomTruth } from './atoms.ts';
@@ -46,16 +47,27 @@ export interface UnknownFact {
   readonly why: string;
 }
 
-/** The facts that left conditions of enforced rules unknown, in rule order. The payload must have the declared shape. */
+/**
+ * The facts that left conditions of enforced rules unknown, in rule order; that a field is absent is known. The payload must
+ * have the declared shape.
+ */
 export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact[] {
   const atoms = atomsOf(set, facts.action, []).filter((atom) => atomTruth(atom, set, facts) === unknown);
   const found = new Map<string, string>();
   for (const atom of atoms) {
     const causes = causesOf(atom, facts);
+    if (causes.length === 0 && readsAbsent(atom, set, facts)) continue;
     const all = causes.length > 0 ? causes : [{ name: atom.text, why: noAnswer }];
     for (const { name, why } of all) found.set(name, why);
   }
   return [...found].map(([name, why]) => ({ name, why }));
+}
+
+function readsAbsent({ parts }: Atom, set: PolicySet, facts: Facts): boolean {
+  const scope = { set, facts, variables: new Map() };
+  return parts.some(
+    (part) => part.kind === 'field' && part.root === 'payload' && readField(part, scope) === undefined,
+  );
 }
 
 const noAnswer = 'has no exact answer: it divides by zero, overflows or brings two currencies together';

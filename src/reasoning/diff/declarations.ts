@@ -1,9 +1,9 @@
 // Which declarations that rules read say something else on the two sides, themselves or by what they read.
 
-import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { isSameMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
+import type { List, PolicySet } from '../../language/model/policy.ts';
 
 /** Names; of lets their ids. A declaration that only one side has is among them. */
 export interface ChangedDeclarations {
@@ -23,7 +23,7 @@ export interface ReadDeclaration {
 
 export function changedDeclarations(before: PolicySet, after: PolicySet): ChangedDeclarations {
   const changed: Record<ReadKind, Set<string>> = {
-    lists: differing(before.lists, after.lists),
+    lists: differing(before.lists, after.lists, areListsAlike),
     hours: differing(before.hours, after.hours),
     lets: differing(before.lets, after.lets),
     meters: differing(before.meters, after.meters),
@@ -43,16 +43,29 @@ export function changedDeclarations(before: PolicySet, after: PolicySet): Change
 function differing<T extends object>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
+  areAlike: (before: T | undefined, after: T | undefined) => boolean = isAlike,
 ): Set<string> {
   const names = new Set([...before.keys(), ...after.keys()]);
-  return new Set([...names].filter((name) => !isAlike(before.get(name), after.get(name))));
+  return new Set([...names].filter((name) => !areAlike(before.get(name), after.get(name))));
+}
+
+/** Their entries one by one, up to the first that is another. */
+function areListsAlike(before: List | undefined, after: List | undefined): boolean {
+  if (before === after) return true;
+  if (before === undefined || after === undefined || before.entries.length !== after.entries.length)
+    return false;
+  if (!isAlike({ ...before, entries: [] }, { ...after, entries: [] })) return false;
+  return before.entries.every((entry, at) => {
+    const other = after.entries[at]!;
+    return typeof entry === 'object' ? isAlike(entry ?? {}, (other ?? {}) as object) : entry === other;
+  });
 }
 
 /** What is kept from one compilation to the next is the same object. */
 export function isAlike(before: object | undefined, after: object | undefined): boolean {
   if (before === after) return true;
   if (before === undefined || after === undefined) return false;
-  return canonicalMeaning(before) === canonicalMeaning(after);
+  return isSameMeaning(before, after);
 }
 
 function* readers(set: PolicySet): Generator<readonly [ReadKind, string, readonly Expression[]]> {

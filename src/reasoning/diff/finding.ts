@@ -92,25 +92,29 @@ function withDigests(set: PolicySet): PolicySet {
   return { ...set, actions: new Map(actions) };
 }
 
-const lastDecided = new WeakMap<JointSet, Asked>();
+const decisions = new WeakMap<JointSet, WeakMap<BothSides<Facts>, BothSides<SidedDecision>>>();
 
 /** One request is asked of each finding in turn, and need not be decided as often. */
-function decidedOnce(joint: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
-  const last = lastDecided.get(joint);
-  if (last?.asked === asked) return last.decided;
-  const decided = decidedBy(joint, asked);
-  lastDecided.set(joint, { asked, decided });
-  return decided;
-}
-
-export function decidedBy({ original }: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
-  return { before: decide(original.before, asked.before), after: decide(original.after, asked.after) };
+export function decidedOnce(joint: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
+  const known = memo(decisions, joint, () => new WeakMap<BothSides<Facts>, BothSides<SidedDecision>>());
+  return memo(known, asked, () => ({
+    before: decide(joint.original.before, asked.before),
+    after: decide(joint.original.after, asked.after),
+  }));
 }
 
 function decide(set: PolicySet, asked: Facts): SidedDecision {
   const facts = { ...asked, satisfied: nothingSatisfied };
   const decision = authorize(set, facts);
-  return { decision, holdsSeconds: holdsOf(set, facts, decision) };
+  let holds: { readonly seconds: number | null } | null = null;
+  return {
+    decision,
+    // Few ask for it, and it takes another decision.
+    get holdsSeconds() {
+      holds ??= { seconds: holdsOf(set, facts, decision) };
+      return holds.seconds;
+    },
+  };
 }
 
 /** How long a grant holds, also of a request that waits. */

@@ -4,7 +4,7 @@ import type { Shape, Type } from '../../language/model/type.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, marksOf } from '../cells/leaf.ts';
 import type { ProofContext } from '../prove/context.ts';
-import { solveFor } from '../prove/search.ts';
+import { solveNearFor } from '../prove/search.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 
 export interface Hull {
@@ -41,7 +41,7 @@ function hullOf(ctx: ProofContext, leaf: Leaf, must: SolverClause): Hull | null 
   const first = leaf.cells.findIndex(({ value }) => isValue(value));
   const last = leaf.cells.length - 1;
   if (first < 0 || first === last) return null;
-  const canBe = (literal: number): boolean => solveFor(ctx, [...must, literal]) !== false;
+  const canBe = (literal: number): boolean => solveNearFor(ctx, [...must, literal]) !== false;
   // Where it may be missing, no number is what it takes.
   if (first > 0 && canBe(notLiteral(leaf.order[first]!))) return null;
   const low = lowest((at) => canBe(notLiteral(leaf.order[at + 1]!)), first, last);
@@ -66,7 +66,7 @@ function currencyOf(ctx: ProofContext, key: string, must: SolverClause): string 
     ...(at === 0 ? [] : [order[at]!]),
     ...(at === cells.length - 1 ? [] : [notLiteral(order[at + 1]!)]),
   ];
-  const possible = cells.filter((_, at) => solveFor(ctx, [...must, ...inCell(at)]) !== false);
+  const possible = cells.filter((_, at) => solveNearFor(ctx, [...must, ...inCell(at)]) !== false);
   const value = possible.length === 1 ? possible[0]!.value : null;
   return typeof value === 'string' && isAlone(leaf, value) ? value : null;
 }

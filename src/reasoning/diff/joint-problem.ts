@@ -12,7 +12,7 @@ import { countElements } from '../prove/quantifiers.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Cause, type CauseContext, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
-import { type BothSides, type DiffSide, type JointSet, rulesOf, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, rulesOfBoth, sides } from './joint-set.ts';
 import { type Region, regionsOf } from './regions.ts';
 import { type Validity, validityOf } from './validity.ts';
 
@@ -30,7 +30,7 @@ export interface JointProblem {
 }
 
 export function createJointProblem(joint: JointSet, action: string, isCoarse: boolean): JointProblem {
-  const rules = { before: rulesOf(joint, 'before', action), after: rulesOf(joint, 'after', action) };
+  const rules = rulesOfBoth(joint, action);
   const ctx = createContext(joint.set, action, { isCoarse });
   countElements(ctx, conditionsOf(joint, rules));
   const contexts = { before: sideContext(ctx, rules.before), after: sideContext(ctx, rules.after) };

@@ -2,8 +2,10 @@
 // differently goes by two names. Of a list that lost or gained entries three lists are made, so that a condition over it
 // is read as one over what both have, or over what only one has.
 
+import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, Meter, PolicySet, Rule } from '../../language/model/policy.ts';
+import { enforcedOf } from '../prove/problem.ts';
 import { mapOperands } from '../prove/rewrite.ts';
 import { type ChangedDeclarations, changedDeclarations } from './declarations.ts';
 import { splitList } from './lists.ts';
@@ -158,8 +160,10 @@ function writerOf(side: DiffSide, names: Names): (expression: Expression) => Exp
     switch (expression.kind) {
       case 'let':
         return { ...expression, id: `${expression.id}${suffixes[side]}` };
-      case 'meter':
-        return { ...expression, meter: names.meters.get(expression.meter) ?? expression.meter };
+      case 'meter': {
+        const meter = names.meters.get(expression.meter) ?? expression.meter;
+        return meter === expression.meter ? expression : { ...expression, meter };
+      }
       case 'risk': {
         // The rules that add to it may differ, so that what is said of it is no condition of both sides.
         const sided: SidedRisk = { ...expression, side };
@@ -167,11 +171,15 @@ function writerOf(side: DiffSide, names: Names): (expression: Expression) => Exp
       }
       case 'in-hours': {
         const hours = names.hours.get(expression.hours) ?? expression.hours;
-        return { ...expression, subject: write(expression.subject), hours };
+        const subject = write(expression.subject);
+        const isSame = hours === expression.hours && subject === expression.subject;
+        return isSame ? expression : { ...expression, subject, hours };
       }
       case 'in-list': {
         const subject = write(expression.subject);
         const lists = names.lists.get(expression.list) ?? [expression.list];
+        if (lists.length === 1 && lists[0] === expression.list && subject === expression.subject)
+          return expression;
         return anyOf(
           expression,
           lists.map((list) => ({ ...expression, subject, list })),
@@ -179,15 +187,23 @@ function writerOf(side: DiffSide, names: Names): (expression: Expression) => Exp
       }
       case 'mentions': {
         const subject = write(expression.subject);
-        if (expression.words.kind !== 'list') return { ...expression, subject };
+        if (expression.words.kind !== 'list')
+          return subject === expression.subject ? expression : { ...expression, subject };
         const lists = names.lists.get(expression.words.list) ?? [expression.words.list];
         return anyOf(
           expression,
           lists.map((list) => ({ ...expression, subject, words: { kind: 'list', list } })),
         );
       }
-      default:
-        return mapOperands(expression, write);
+      default: {
+        let isSame = true;
+        const made = mapOperands(expression, (operand) => {
+          const written = write(operand);
+          isSame &&= written === operand;
+          return written;
+        });
+        return isSame ? expression : made;
+      }
     }
   };
   return write;
@@ -199,9 +215,21 @@ function anyOf({ type, span }: Expression, operands: readonly Expression[]): Exp
 
 /** The rules that decide an action on one side, in the order of their ids, in the names of the joint set. */
 export function rulesOf({ original, written }: JointSet, side: DiffSide, action: string): readonly Rule[] {
-  return original[side].policies
-    .filter((policy) => policy.actions.includes(action))
-    .flatMap((policy) => policy.rules)
-    .filter((rule) => !rule.isShadow)
-    .map((rule) => ({ ...rule, condition: written[side](rule.condition) }));
+  return enforcedOf(original[side], action).map((rule) => ({
+    ...rule,
+    condition: written[side](rule.condition),
+  }));
+}
+
+/** Those of both sides; a condition that is as it was is the same object, which is made into a formula once. */
+export function rulesOfBoth(joint: JointSet, action: string): BothSides<readonly Rule[]> {
+  const before = rulesOf(joint, 'before', action);
+  const conditions = new Map(before.map(({ id, condition }) => [id, condition]));
+  const after = rulesOf(joint, 'after', action).map((rule) => {
+    const condition = conditions.get(rule.id);
+    return condition !== undefined && isSameMeaning(condition, rule.condition)
+      ? { ...rule, condition }
+      : rule;
+  });
+  return { before, after };
 }

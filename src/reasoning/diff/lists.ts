@@ -3,6 +3,7 @@
 import type { List } from '../../language/model/policy.ts';
 import { fold } from '../../language/value/text.ts';
 import { keyOf } from '../cells/leaf.ts';
+import { foldedKeys, plainKeys } from '../cells/text-keys.ts';
 import { quoted } from '../counterfactual/words.ts';
 import type { BothSides } from './joint-set.ts';
 
@@ -11,7 +12,7 @@ const namedMax = 3;
 /** By side, the lists whose entries together are its own. Null where they differ in more than their entries. */
 export function splitList(before: List, after: List): BothSides<readonly List[]> | null {
   if (before.type.kind !== after.type.kind || before.ignoringCase !== after.ignoringCase) return null;
-  const [old, now] = [keyed(before), keyed(after)];
+  const [old, now] = [keysOf(before), keysOf(after)];
   const common = after.entries.filter((entry) => old.has(keyIn(after, entry)));
   const removed = before.entries.filter((entry) => !now.has(keyIn(before, entry)));
   const added = after.entries.filter((entry) => !old.has(keyIn(after, entry)));
@@ -23,11 +24,15 @@ export function splitList(before: List, after: List): BothSides<readonly List[]>
 }
 
 function keyIn({ ignoringCase }: List, entry: List['entries'][number]): string {
-  return ignoringCase && typeof entry === 'string' ? fold(entry) : keyOf(entry);
+  if (typeof entry !== 'string') return keyOf(entry);
+  return ignoringCase ? fold(entry) : entry;
 }
 
-function keyed(list: List): ReadonlySet<string> {
-  return new Set(list.entries.map((entry) => keyIn(list, entry)));
+function keysOf(list: List): ReadonlySet<List['entries'][number]> {
+  const { entries, ignoringCase } = list;
+  if (entries.every((entry) => typeof entry === 'string'))
+    return ignoringCase ? foldedKeys(entries) : plainKeys(entries);
+  return new Set(entries.map((entry) => keyIn(list, entry)));
 }
 
 function atLeastOne(lists: readonly List[], { name, ...list }: List): readonly List[] {

@@ -153,8 +153,8 @@ export function reportOf(comparison: SetComparison): DiffReport {
   const count = (direction: Direction): number =>
     decided.filter((finding) => finding.direction === direction).length;
   return {
-    old: { name: sides.before.name, digest: sides.before.digest },
-    new: { name: sides.after.name, digest: sides.after.digest },
+    old: namedSide(sides.before),
+    new: namedSide(sides.after),
     loosened: count('loosened'),
     stricter: count('stricter'),
     reworded: count('reworded'),
@@ -167,6 +167,15 @@ export function reportOf(comparison: SetComparison): DiffReport {
     guarantees,
     horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
     log: log === null ? null : reportedLog(log),
+  };
+}
+
+function namedSide(side: ComparedSide): DiffReport['old'] {
+  return {
+    name: side.name,
+    get digest() {
+      return side.digest;
+    },
   };
 }
 
@@ -260,10 +269,7 @@ export function guaranteeChanges(
   const verdicts = proveGuarantees(after.set, { isEachAsked: false });
   const now = namedBySide(after, verdicts);
   const known = knownOf(before, diff, now);
-  const old =
-    before.digest === after.digest
-      ? now
-      : namedBySide(before, proveGuarantees(before.set, { known, isEachAsked: false }));
+  const old = namedBySide(before, proveGuarantees(before.set, { known, isEachAsked: false }));
   return [...new Map([...old, ...now])].map(([key, { name, text }]) => ({
     name,
     text,

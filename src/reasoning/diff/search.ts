@@ -8,16 +8,17 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
+import { memo } from '../../language/value/memo.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
-import { solveFor } from '../prove/search.ts';
-import { textTruth } from '../prove/text-choice.ts';
+import { solveFor, solveNearFor } from '../prove/search.ts';
+import { preferPlainTexts, textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
 import {
   type DiffExample,
-  decidedBy,
+  decidedOnce,
   type FindingTerm,
   isOfRegion,
   jointFacts,
@@ -95,6 +96,7 @@ class Search {
   readonly #limits = new Set<DiffLimit>();
   readonly #small: SolverClause;
   #texts: readonly string[] | null = null;
+  readonly #sidedFacts = new WeakMap<Facts, BothSides<Facts>>();
 
   constructor(problem: JointProblem, options: SearchOptions) {
     this.#problem = problem;
@@ -135,7 +137,8 @@ class Search {
   #prove(left: readonly SolverClause[]): void {
     if (this.#limits.has('too many findings') || this.#limits.has('too much search')) return;
     // What has to be known of sums becomes part of the clauses first.
-    for (const assumptions of left) solveFor(this.#ctx, assumptions, conflictsMax);
+    if (this.#ctx.sums.size > 0)
+      for (const assumptions of left) solveNearFor(this.#ctx, assumptions, conflictsMax);
     const proof = new FreshProof(this.#ctx);
     for (const assumptions of left) {
       if (proof.cannotHold(assumptions) === true) continue;
@@ -239,7 +242,7 @@ class Search {
     if (term.truths.length < 2) return term;
     const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
     const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
-    const mayBe = solveFor(this.#ctx, [...must, ...isUnknown], conflictsMax) !== false;
+    const mayBe = solveNearFor(this.#ctx, [...must, ...isUnknown], conflictsMax) !== false;
     return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
   }
 
@@ -249,7 +252,7 @@ class Search {
     if (stakes.length === 0) return [];
     const isOtherwise = this.#ctx.circuit.or(stakes.map(notLiteral));
     const follows = (from: readonly SolverLiteral[]): boolean =>
-      solveFor(this.#ctx, [isOtherwise, ...from], conflictsMax) === false;
+      solveNearFor(this.#ctx, [isOtherwise, ...from], conflictsMax) === false;
     if (!follows(parts)) return [...new Set([...parts, ...stakes])];
     let core = solver.core.filter((literal) => literal !== isOtherwise);
     for (const literal of core) {
@@ -271,9 +274,9 @@ class Search {
     const facts = this.#witness([...must, ...literals], isOne, guessed);
     const plain = { region, causes, terms, when: words };
     if (facts === null) return { ...plain, example: null, guessed: [...guessed.values()].slice(0, 5) };
-    const near = nearestTo(this.#options.known, facts, (one) => isOne(sidedFacts(joint, one)));
-    const sided = sidedFacts(joint, near.facts);
-    const { before, after } = decidedBy(joint, sided);
+    const near = nearestTo(this.#options.known, facts, (one) => isOne(this.#sided(one)));
+    const sided = this.#sided(near.facts);
+    const { before, after } = decidedOnce(joint, sided);
     const decisions = { before: before.decision, after: after.decision };
     return { ...plain, example: { facts: sided, decisions, near: near.near }, guessed: [] };
   }
@@ -286,10 +289,11 @@ class Search {
   ): Facts | null {
     const { circuit } = this.#ctx;
     const attempt = circuit.free(true);
+    preferPlainTexts(this.#ctx);
     for (let round = 0; round < witnessesMax; round += 1) {
       if (solveFor(this.#ctx, [...must, attempt], conflictsMax) !== true) break;
       const facts = this.#request();
-      const isGood = (one: Facts): boolean => isOne(sidedFacts(this.#problem.joint, one));
+      const isGood = (one: Facts): boolean => isOne(this.#sided(one));
       const good = enlarged(this.#ctx, facts).find(isGood);
       if (good !== undefined) return good;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
@@ -316,6 +320,11 @@ class Search {
       }
     }
     return null;
+  }
+
+  /** The same object for the same facts, by which their decision is found again. */
+  #sided(facts: Facts): BothSides<Facts> {
+    return memo(this.#sidedFacts, facts, () => sidedFacts(this.#problem.joint, facts));
   }
 
   #textsToTry(): readonly string[] {

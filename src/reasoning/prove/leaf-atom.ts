@@ -4,11 +4,9 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Value } from '../../language/model/value.ts';
-import { evaluateCondition } from '../../language/spec/evaluate.ts';
-import type { Variables } from '../../language/spec/read.ts';
-import type { SpecTruth } from '../../language/spec/truth.ts';
+import { type EvaluationScope, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
-import { type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
+import { isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
 import { placeholder, type Understood, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { Elements, ProofContext } from './context.ts';
@@ -55,34 +53,37 @@ function pushAtom(ctx: ProofContext, leaf: Leaf, { rewritten, understood, text }
     text,
     pair,
     understood,
-    truthAt: (value) => truthAt(ctx, rewritten, { leaf, value }),
+    truthAt: truthOver(ctx, rewritten, leaf),
   };
   leaf.atoms.push(atom);
   leaf.atomsByText.set(text, atom);
   return pair;
 }
 
-function truthAt(
-  ctx: ProofContext,
-  condition: Expression,
-  { leaf, value }: { readonly leaf: Leaf; readonly value: CellValue },
-): SpecTruth {
-  const isTime = leaf.key === 'now' && isValue(value);
-  const variables: Variables = new Map([[placeholder, value as Value]]);
-  return evaluateCondition(condition, {
+/** What the definition says of the condition, by the leaf's value; lists ask it of each entry. */
+function truthOver(ctx: ProofContext, condition: Expression, leaf: Leaf): LeafAtom['truthAt'] {
+  const variables = new Map<string, Value>();
+  const scopeAt = (nowMs: number): EvaluationScope => ({
     set: ctx.set,
     facts: {
       action: ctx.action.key,
       payload: {},
       agent: {},
       request: {},
-      nowMs: isTime ? Math.round(toNumber(value as Decimal) * 1000) : 0,
+      nowMs,
       meters: {},
       satisfied: { escalate: [], reauth: [] },
     },
     risk: { low: 0, high: 100 },
     variables,
   });
+  const scope = scopeAt(0);
+  return (value) => {
+    variables.set(placeholder, value as Value);
+    const isTime = leaf.key === 'now' && isValue(value);
+    const nowMs = isTime ? Math.round(toNumber(value as Decimal) * 1000) : 0;
+    return evaluateCondition(condition, isTime ? scopeAt(nowMs) : scope);
+  };
 }
 
 /** Null where it reads what no leaf is. */

@@ -14,7 +14,7 @@ import {
 } from '../../language/model/type.ts';
 import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
 import { calls } from '../../language/spec/calls.ts';
-import { checkPayload } from '../../language/spec/payload.ts';
+import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
 import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
@@ -151,14 +151,11 @@ function fitsPlace({ slot, shape, key }: Place): (value: Value) => boolean {
   const { type } = slot;
   if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
   if (type.kind !== 'text') return () => true;
-  const fields: readonly Field[] = [{ ...slot, name: 'value', isOptional: false }];
-  const alone: Shape = { fields, isOpen: false };
   const name = key.split('.').at(-1);
   const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
   return (value) => {
     if (typeof value !== 'string') return true;
-    if (checkPayload(alone, { value }).length > 0) return false;
-    return isOfMoney !== true || isCurrency(value);
+    return isOfTextType(type, value) && (isOfMoney !== true || isCurrency(value));
   };
 }
 

@@ -5,6 +5,7 @@
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
@@ -108,7 +109,7 @@ function comparesRisk(expression: Expression): boolean {
 
 function newAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
-  if (ctx.isCoarse && goesThroughList(ctx, expression)) {
+  if (ctx.isCoarse && goesThroughList(ctx.set, expression)) {
     ctx.leftOpen.add(expression);
     return guess(ctx, expression, elements);
   }
@@ -154,11 +155,14 @@ function pairOf({ circuit }: ProofContext, truth: SpecTruth): Pair {
   return truth ? circuit.always : negatedLiteral(circuit.always);
 }
 
-function goesThroughList({ set }: ProofContext, expression: Expression): boolean {
-  return [...descendants(expression)].some(
-    (part) =>
-      part.kind === 'quantify' || (part.kind === 'in-elements' && constantOf(part.elements, set) === null),
-  );
+/** Whether it, or a let that it reads, asks about the elements of a list that requests bring. */
+export function goesThroughList(set: PolicySet, expression: Expression): boolean {
+  return [...descendants(expression)].some((part) => {
+    if (part.kind === 'quantify') return true;
+    if (part.kind === 'in-elements') return constantOf(part.elements, set) === null;
+    const declared = part.kind === 'let' ? set.lets.get(part.id) : undefined;
+    return declared !== undefined && goesThroughList(set, declared.expression);
+  });
 }
 
 interface WithElse {

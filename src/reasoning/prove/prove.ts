@@ -14,6 +14,7 @@ import type { Lemma } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
+import { goesThroughList } from './lower.ts';
 import { isGuard } from './outcomes.ts';
 import { createProblem, enforcedOf, type ProofProblem } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
@@ -97,13 +98,16 @@ export function decideClaims(
   claims: readonly Claim[],
   known: KnownVerdict = () => null,
 ): ReadonlyMap<Claim, Verdict> {
-  const found = new Map<Claim, Verdict>();
-  const isOfMany = enforcedOf(set, action).length >= manyRules;
-  for (const claim of claims) {
-    const verdict = known(claim, action) ?? (isOfMany ? decideWithFew(set, action, claim) : null);
-    if (verdict !== null) found.set(claim, verdict);
-  }
-  const open = claims.filter((claim) => !found.has(claim));
+  const before = claims.flatMap((claim) => {
+    const verdict = known(claim, action);
+    return verdict === null ? [] : [[claim, verdict] as const];
+  });
+  const found = new Map(before);
+  const isOpen = (claim: Claim): boolean => !found.has(claim);
+  if (enforcedOf(set, action).length >= manyRules)
+    for (const [claim, verdict] of decideWithFew(set, action, claims.filter(isOpen)))
+      found.set(claim, verdict);
+  const open = claims.filter(isOpen);
   return open.length === 0 ? found : new Map([...found, ...proveAction(set, action, open)]);
 }
 
@@ -134,35 +138,78 @@ const guardsAtFirst = 16;
 const fewRounds = 8;
 
 /**
- * Begins with few guards and adds those that act on what a model shows; null where that does not settle it. Without a
- * guard more is granted and less is denied, so that what holds then holds with all of them. What is refuted is refuted
- * by the definition, of the whole set.
+ * Begins with few guards and adds those that act on what a model shows; without the claims that this does not settle.
+ * Without a guard more is granted and less is denied, so that what holds then holds with all of them. What is refuted is
+ * refuted by the definition, of the whole set.
  */
-export function decideWithFew(set: PolicySet, action: string, claim: Claim): Verdict | null {
-  if (claim.effect === 'ask') return null;
+export function decideWithFew(
+  set: PolicySet,
+  action: string,
+  claims: readonly Claim[],
+): ReadonlyMap<Claim, Verdict> {
+  const asked = claims.filter(({ effect }) => effect !== 'ask');
   const all = enforcedOf(set, action);
   const guards = all.filter(canBeLeftOut);
-  const holdsWithMore = holdsWithMoreGuards(claim);
-  const left = new Set(guards.slice(holdsWithMore ? 0 : guardsAtFirst));
-  for (let round = 0; round < fewRounds; round += 1) {
+  // Of a formula that leaves something open no request can be made: lists are asked about apart.
+  const groups = Map.groupBy(asked, (claim) => {
+    const readsList = claim.when !== null && goesThroughList(set, claim.when);
+    return `${holdsWithMoreGuards(claim)} ${readsList}`;
+  });
+  return new Map(
+    [...groups.values()].flatMap((group) => {
+      const left = holdsWithMoreGuards(group[0]!) ? guards : guards.slice(guardsAtFirst);
+      return [...withFew({ set, action, all, left }, group)];
+    }),
+  );
+}
+
+interface FewRules {
+  readonly set: PolicySet;
+  readonly action: string;
+  readonly all: readonly Rule[];
+  /** The guards that are left out at first. */
+  readonly left: readonly Rule[];
+}
+
+/** Claims that all hold with more guards, or all do not: one formula a round. */
+function withFew(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
+  const { set, action, all } = few;
+  const found = new Map<Claim, Verdict>();
+  const left = new Set(few.left);
+  let open = claims;
+  for (let round = 0; round < fewRounds && open.length > 0; round += 1) {
     const rules = all.filter((rule) => !left.has(rule));
-    const problem = createProblem(set, action, { claims: [claim], isCoarse: true, rules });
+    const problem = createProblem(set, action, { claims: open, isCoarse: true, rules });
     const prover = new Prover(problem);
-    const [broken] = problem.broken;
-    const example = prover.example(broken!);
-    if (example === null) {
-      const verdict = holdsWithMore ? prover.decide(claim, broken!) : null;
-      return verdict?.kind === 'proved' ? verdict : null;
+    const acting = new Set<Rule>();
+    const next: Claim[] = [];
+    for (const [at, claim] of open.entries()) {
+      const settled = settledBy(prover, claim, problem.broken[at]!);
+      if (settled === null) continue;
+      if ('kind' in settled) {
+        found.set(claim, settled);
+        continue;
+      }
+      const decision = refutation(set, claim, settled);
+      const missing = decision === null ? actingOn(set, settled, left) : [];
+      if (decision !== null) found.set(claim, { kind: 'refuted', facts: settled, decision });
+      if (missing.length > 0) next.push(claim);
+      for (const rule of missing) acting.add(rule);
     }
-    if (example === 'open') return null;
-    const facts = asClaimed(claim, example);
-    const decision = refutation(set, claim, facts);
-    if (decision !== null) return { kind: 'refuted', facts, decision };
-    const acting = actingOn(set, facts, left);
-    if (acting.length === 0) return null;
     for (const rule of acting) left.delete(rule);
+    open = next;
   }
-  return null;
+  return found;
+}
+
+/** Proved with these rules, or a request that breaks it with them; null where neither says anything of all rules. */
+function settledBy(prover: Prover, claim: Claim, broken: SolverLiteral): Verdict | Facts | null {
+  const example = prover.example(broken);
+  if (example === 'open') return null;
+  if (example !== null) return asClaimed(claim, example);
+  if (!holdsWithMoreGuards(claim)) return null;
+  const verdict = prover.decide(claim, broken);
+  return verdict.kind === 'proved' ? verdict : null;
 }
 
 /** Of rules that add to risk, fewer may deny more. */

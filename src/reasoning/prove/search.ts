@@ -38,7 +38,7 @@ export function solveFor(
 export function solveNearFor(
   ctx: ProofContext,
   assumptions: SolverClause,
-  conflictsMax: number,
+  conflictsMax = Number.POSITIVE_INFINITY,
 ): boolean | null {
   const { solver } = ctx.circuit;
   return solvedWith(ctx, () => solver.solveNear(assumptions, conflictsMax));

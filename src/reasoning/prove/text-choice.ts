@@ -5,8 +5,11 @@ import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
+import { truthAtValue } from '../cells/stretches.ts';
 import { textVectors } from '../cells/text-vectors.ts';
+import { jointPatternsMax } from '../cells/texts.ts';
 import type { Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
 import { matching, plainTexts } from './sample.ts';
 
@@ -43,6 +46,18 @@ export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   return firsts.fitting ?? firsts.named ?? 'x';
 }
 
+/** Of many tests of one text few can hold together, and the formula does not know which: models have few where they can. */
+export function preferPlainTexts({ circuit, leaves }: ProofContext): void {
+  const literals: SolverLiteral[] = [];
+  for (const { rest, atoms } of leaves.values()) {
+    if (rest === null || rest.patterns.length <= jointPatternsMax) continue;
+    literals.push(...rest.literals.map(notLiteral));
+    for (const { understood, pair } of atoms)
+      if (understood.kind === 'pattern') literals.push(notLiteral(pair.isTrue), pair.isFalse);
+  }
+  circuit.prefer(literals);
+}
+
 function rootOf(leaf: Leaf): Leaf {
   return leaf.base === null ? leaf : rootOf(leaf.base.leaf);
 }
@@ -50,7 +65,7 @@ function rootOf(leaf: Leaf): Leaf {
 function isAsInModel(ctx: ProofContext, family: readonly Leaf[], text: string): boolean {
   return family.every((leaf) => {
     const value = derivedValue(leaf, text);
-    return leaf.atoms.every(({ truthAt, pair }) => truthAt(value) === textTruth(ctx, pair));
+    return leaf.atoms.every((atom) => truthAtValue(leaf, atom, value) === textTruth(ctx, atom.pair));
   });
 }
 
@@ -88,15 +103,17 @@ function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   if (leaf.rest === null || !cellOf(ctx, leaf).isOther) return [];
   const { patterns, literals } = leaf.rest;
   const answers = literals.map((literal) => ctx.circuit.solver.holds(literal));
-  const vectors = patterns.length > 8 ? null : textVectors([...patterns, ...leaf.patterns], leaf.places);
-  if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, 8));
+  const vectors =
+    patterns.length > jointPatternsMax ? null : textVectors([...patterns, ...leaf.patterns], leaf.places);
+  if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, jointPatternsMax));
   const wanted = [...answers, ...leaf.patterns.map(() => true)].join();
   return vectors.find((vector) => vector.answers.join() === wanted)?.texts ?? [];
 }
 
-/** Texts for which a loose condition that holds in the model is likely to hold. */
+/** Texts of which a loose condition is likely to say what the model says. */
 function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly string[] {
-  if (understood.kind !== 'loose' || textTruth(ctx, pair) !== true) return [];
+  if (understood.kind !== 'loose') return [];
+  if (textTruth(ctx, pair) !== true) return understood.hints.slice(0, hintsMax);
   const values = understood.values.filter((value) => typeof value === 'string').slice(0, hintsMax);
   const folded = values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]);
   return [...folded, ...understood.hints.slice(0, hintsMax)];

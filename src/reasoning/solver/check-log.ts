@@ -2,24 +2,22 @@
 // last does that the assumptions cannot hold together. Nothing of the solver is used; what is wrong here would have to
 // be wrong in the same place there.
 
-import { notLiteral, type SolverClause, type SolverLiteral } from './literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral, withoutRepeats } from './literal.ts';
 
 export class LogChecker {
   readonly #clauses: SolverClause[] = [];
   /** Clauses in which a literal's opposite stands, by literal. */
   readonly #readers: number[][] = [];
-  readonly #units: SolverLiteral[] = [];
-  /** Above all literals that have been read. */
-  #literalsEnd = 0;
+  /** By literal: 1 where it holds whatever is assumed, as far as clauses have been settled. */
+  #always = new Uint8Array(1_024);
+  #settled = 0;
   #isEmptyIncluded = false;
 
   /** Takes a clause on trust: one of the formula. */
   admit(clause: SolverClause): void {
-    const literals = [...new Set(clause)];
-    if (literals.length === 0) this.#isEmptyIncluded = true;
-    if (literals.length === 1) this.#units.push(literals[0]!);
+    const literals = withoutRepeats(clause);
     for (const literal of literals) {
-      this.#literalsEnd = Math.max(this.#literalsEnd, literal + 1, notLiteral(literal) + 1);
+      this.#makeRoom(literal);
       const readers = this.#readers[notLiteral(literal)] ?? [];
       readers.push(this.#clauses.length);
       this.#readers[notLiteral(literal)] = readers;
@@ -36,11 +34,17 @@ export class LogChecker {
 
   /** Whether the opposite of all of the clause's literals leads to a clause of which no literal can hold. */
   follows(clause: SolverClause): boolean {
-    if (this.#isEmptyIncluded) return true;
-    const open = [...clause.map(notLiteral), ...this.#units];
-    const end = open.reduce((most, one) => Math.max(most, one + 1, notLiteral(one) + 1), this.#literalsEnd);
-    /** By literal: 1 where it holds. */
-    const known = new Uint8Array(end);
+    for (const literal of clause) this.#makeRoom(literal);
+    for (; this.#settled < this.#clauses.length; this.#settled += 1) {
+      const left = this.#leftOf(this.#clauses[this.#settled]!, this.#always);
+      if (left.length === 0 || (left.length === 1 && this.#leadsToNone([...left], this.#always)))
+        this.#isEmptyIncluded = true;
+    }
+    return this.#isEmptyIncluded || this.#leadsToNone(clause.map(notLiteral), this.#always.slice());
+  }
+
+  /** Adds to what is known what follows from it and these; whether no literal of some clause is left. */
+  #leadsToNone(open: SolverLiteral[], known: Uint8Array): boolean {
     while (open.length > 0) {
       const literal = open.pop()!;
       if (known[notLiteral(literal)] === 1) return true;
@@ -53,6 +57,13 @@ export class LogChecker {
       }
     }
     return false;
+  }
+
+  #makeRoom(literal: SolverLiteral): void {
+    if (literal + 2 < this.#always.length) return;
+    const more = new Uint8Array(2 * (literal + 2));
+    more.set(this.#always);
+    this.#always = more;
   }
 
   /** Up to two literals that may still hold; two, too, where one of the clause holds anyway. */

@@ -15,8 +15,9 @@ export interface Weighted {
   readonly weight: number;
 }
 
-/** Gates with more inputs are not looked up. */
-const sharedInputsMax = 8;
+/** A gate with more inputs is one of gates, each over the inputs of so many neighbouring variables. */
+const inputsMax = 32;
+const blockVariables = 256;
 
 export class Circuit {
   readonly solver = new Solver();
@@ -68,13 +69,19 @@ export class Circuit {
       if (literal === this.no || inputs.has(notLiteral(literal))) return this.no;
       if (literal !== this.yes) inputs.add(literal);
     }
-    const sorted = [...inputs].sort((a, b) => a - b);
+    return this.#andOf([...inputs].sort((a, b) => a - b));
+  }
+
+  /** Two gates over nearly the same inputs have all but a few blocks in common. */
+  #andOf(sorted: readonly SolverLiteral[]): SolverLiteral {
     if (sorted.length < 2) return sorted[0] ?? this.yes;
-    const key = sorted.length > sharedInputsMax ? null : sorted.join();
-    const known = key === null ? undefined : this.#gates.get(key);
-    if (known !== undefined) return known;
-    const output = this.#gate(sorted);
-    if (key !== null) this.#gates.set(key, output);
+    if (sorted.length > inputsMax) {
+      const blocks = Map.groupBy(sorted, (literal) => Math.floor(variableOf(literal) / blockVariables));
+      if (blocks.size > 1) return this.and([...blocks.values()].map((block) => this.#andOf(block)));
+    }
+    const key = sorted.join();
+    const output = this.#gates.get(key) ?? this.#gate(sorted);
+    this.#gates.set(key, output);
     return output;
   }
 
@@ -128,6 +135,20 @@ export class Circuit {
     return node;
   }
 
+  /** The next model has these where it can, and gates as that makes them. */
+  prefer(literals: Iterable<SolverLiteral>): void {
+    this.solver.prefer(literals);
+    const { phases } = this.solver;
+    // A gate stands behind its inputs.
+    for (const [variable, inputs] of this.#inputs.entries())
+      if (inputs !== undefined)
+        phases.keep(inputs.every((input) => this.#isPreferred(input)) ? 2 * variable : 2 * variable + 1);
+  }
+
+  #isPreferred(literal: SolverLiteral): boolean {
+    return this.solver.phases.of(variableOf(literal)) === literal;
+  }
+
   /** Variables of these literals and of what the gates under them are made of. */
   variablesUnder(literals: Iterable<SolverLiteral>): ReadonlySet<number> {
     const variables = new Set([...literals].map(variableOf));
@@ -137,8 +158,9 @@ export class Circuit {
     return variables;
   }
 
+  /** Tried first as its inputs are, so that a model in which nothing else is asked for is a plain one. */
   #gate(inputs: readonly SolverLiteral[]): SolverLiteral {
-    const output = this.free();
+    const output = this.free(inputs.every((input) => this.#isPreferred(input)));
     this.#inputs[variableOf(output)] = inputs;
     for (const input of inputs) this.require([notLiteral(output), input]);
     this.require([output, ...inputs.map(notLiteral)]);

@@ -6,8 +6,9 @@
 import { ActivityOrder } from './activity-order.ts';
 import { ClausePlaces } from './clause-places.ts';
 import type { KeptClause } from './kept-clause.ts';
-import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
+import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 import { luby } from './luby.ts';
+import { Phases } from './phases.ts';
 
 const free = -1;
 const none = -1;
@@ -32,7 +33,8 @@ export class Solver {
   /** By variable. */
   readonly #levels: number[] = [];
   readonly #reasons: (KeptClause | null)[] = [];
-  readonly #phases: number[] = [];
+  /** What variables are tried with, until a search tries them with others. */
+  readonly phases = new Phases();
   readonly #isSeen: boolean[] = [];
   readonly #order = new ActivityOrder();
 
@@ -46,6 +48,8 @@ export class Solver {
   readonly #places = new ClausePlaces();
   /** How many of the clauses as given the last model meets. */
   #met = 0;
+  /** A search goes on from what searches found before, not from what was mended since. */
+  #isMending = false;
   /** Those of the last question: what follows from the first of them still stands. */
   #assumed: SolverClause = [];
 
@@ -58,7 +62,7 @@ export class Solver {
     const variable = this.#levels.length;
     this.#levels.push(0);
     this.#reasons.push(noReason);
-    this.#phases.push(isTriedTrue ? 1 : 0);
+    this.phases.append(isTriedTrue);
     this.#isSeen.push(false);
     this.#values.push(free, free);
     this.#watchers.push([], []);
@@ -71,7 +75,7 @@ export class Solver {
     this.given.push([...clause]);
     if (this.#isImpossible) return;
     this.#undo(0);
-    const literals = this.#simplified(clause);
+    const literals = openLiterals(clause, this.#values);
     if (literals === null) return;
     if (literals.length > 1) this.#watch({ literals, levels: null, isDropped: false });
     else if (literals.length === 0) this.#isImpossible = true;
@@ -89,6 +93,7 @@ export class Solver {
     this.core = [];
     const end = this.#conflicts + conflictsMax;
     this.#undo(this.#sharedWith(assumptions));
+    this.#isMending = false;
     this.#assumed = assumptions;
     for (let run = 1; !this.#isImpossible; run += 1) {
       const answer = this.#search(assumptions, Math.min(end, this.#conflicts + restartUnit * luby(run)));
@@ -106,16 +111,25 @@ export class Solver {
    */
   solveNear(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     const isKnown = this.#met === this.given.length && this.#model.length === this.#values.length;
-    if (isKnown && !this.#isImpossible && this.#mend(assumptions)) return true;
-    return this.solve(assumptions, conflictsMax);
+    const answer = isKnown && !this.#isImpossible ? this.#mend(assumptions) : null;
+    return answer ?? this.solve(assumptions, conflictsMax);
   }
 
-  /** Whether the last model became one for the assumptions without any conflict. */
-  #mend(assumptions: SolverClause): boolean {
+  /** The next search tries these first. */
+  prefer(literals: Iterable<SolverLiteral>): void {
+    this.#undo(0);
+    for (const literal of literals) this.phases.keep(literal);
+  }
+
+  /** True where the last model became one without a conflict; false where the assumptions exclude each other. */
+  #mend(assumptions: SolverClause): boolean | null {
+    this.core = [];
     this.#undo(this.#sharedWith(assumptions));
+    this.#isMending = true;
     this.#assumed = assumptions;
     this.#places.read(this.given);
-    if (!this.#assumeAll(assumptions)) return this.#undoAll();
+    const canAssume = this.#assumeAll(assumptions);
+    if (canAssume !== true) return canAssume === 'impossible' ? false : this.#undoAll();
     for (let at = 0; at < this.#trail.length; at += 1) {
       const literal = this.#trail[at]!;
       if (this.#model[literal] === 1) continue;
@@ -129,17 +143,17 @@ export class Solver {
     return true;
   }
 
-  #undoAll(): false {
+  #undoAll(): null {
     this.#undo(0);
     this.#propagated = 0;
-    return false;
+    return null;
   }
 
-  #assumeAll(assumptions: SolverClause): boolean {
+  #assumeAll(assumptions: SolverClause): boolean | 'impossible' {
     for (;;) {
       if (this.#propagate() !== null) return false;
       const next = this.#nextAssumption(assumptions);
-      if (next === 'impossible') return false;
+      if (next === 'impossible') return next;
       if (next === null) return true;
       this.#decide(next);
     }
@@ -174,16 +188,6 @@ export class Solver {
   /** Whether the literal holds in the last model. */
   holds(literal: SolverLiteral): boolean {
     return this.#model[literal] === 1;
-  }
-
-  /** Null where it is always true; what cannot be is left out. */
-  #simplified(clause: SolverClause): SolverLiteral[] | null {
-    const kept = new Set<SolverLiteral>();
-    for (const literal of clause) {
-      if (this.#values[literal] === 1 || kept.has(notLiteral(literal))) return null;
-      if (this.#values[literal] !== 0) kept.add(literal);
-    }
-    return [...kept];
   }
 
   /** Null: restart. */
@@ -222,7 +226,7 @@ export class Solver {
 
   #nextDecision(): SolverLiteral | null {
     for (let variable = this.#order.take(); variable !== null; variable = this.#order.take()) {
-      if (this.#values[2 * variable] === free) return 2 * variable + (this.#phases[variable] === 1 ? 0 : 1);
+      if (this.#values[2 * variable] === free) return this.phases.of(variable);
     }
     return null;
   }
@@ -239,7 +243,7 @@ export class Solver {
     const start = this.#decisions[level];
     if (start === undefined) return;
     for (const literal of this.#trail.splice(start)) {
-      this.#phases[variableOf(literal)] = notLiteral(literal) > literal ? 1 : 0;
+      if (!this.#isMending) this.phases.keep(literal);
       this.#values[literal] = free;
       this.#values[notLiteral(literal)] = free;
       this.#order.insert(variableOf(literal));

@@ -1,6 +1,8 @@
 // From a configuration to a running service: opens the store, loads the policies, listens, says where, and stops in
 // order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
 
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { firstAgentName, nobodysAddress } from '../agents/first-agent.ts';
 import { randomBase62 } from '../agents/keys.ts';
@@ -113,7 +115,8 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   if (tracing !== null) opened.push(() => tracing.close());
   const sandbox = await sandboxToken(config, store);
   const { createApp } = await loading;
-  const publicUrl = config.publicUrl ?? publicUrlOf(config.host, config.port);
+  const port = await portOf(config);
+  const publicUrl = config.publicUrl ?? publicUrlOf(config.host, port);
   const metering = createMetering({
     meters: store.meters,
     clock,
@@ -144,16 +147,14 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   opened.push(() => app.close());
   log.use(app.log);
   startUpkeep({ store, clock, log, metering, expiryEveryMs: options.expiryEveryMs }, opened);
-  await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
+  await app.listen({ host: config.host, port, listenTextResolver: () => 'listening' });
 
-  const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : config.port;
   const url = urlOf(config.host, port);
   // Before the welcome: whoever reads it may send a signal.
   const stop = superviseSignals(policies, opened, app.log);
   const made = {
     firstKey: await firstKey(store),
-    setUpUrl: await setUpUrl(store, clock, config.publicUrl ?? publicUrlOf(config.host, port)),
+    setUpUrl: await setUpUrl(store, clock, publicUrl),
   };
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(
@@ -329,6 +330,22 @@ async function firstKey(store: Store): Promise<string | null> {
 async function setUpUrl(store: Store, clock: Clock, base: string): Promise<string | null> {
   const secret = await createSetUpLink(createDirectory(store.documents, clock));
   return secret === null ? null : `${base}/setup#token=${secret}`;
+}
+
+/** A free one where 0 is wanted: the addresses that requests, mails and receipts bear are made before it is listened on. */
+async function portOf({ host, port }: Config): Promise<number> {
+  if (port !== 0) return port;
+  const probe = createServer();
+  try {
+    await once(probe.listen({ host, port }), 'listening');
+  } catch {
+    // Listening in earnest fails, too, and says why.
+    return port;
+  }
+  const { port: free } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return free;
 }
 
 /** Passkeys belong to a name and not to an address of this machine. */

@@ -15,7 +15,7 @@ export interface ConditionLine {
 }
 
 export function conditionLines(explanation: Explanation, sourceOf: SourceOf): readonly ConditionLine[] {
-  const shown = isJoint(explanation, sourceOf) ? explanation.parts : [explanation];
+  const shown = isJoint(explanation, sourceOf) ? settling(explanation) : [explanation];
   return shown.flatMap((part) => linesOf(part, { sourceOf, depth: 0, isUnlessOperand: false }));
 }
 
@@ -35,11 +35,17 @@ function linesOf(explanation: Explanation, place: Place): readonly ConditionLine
   // A rule without a condition has no text of one, and a list of constants says nothing that its text does not.
   const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
   // `x not in y` is a negation that has no text of its own: what is negated need not be shown beside it.
-  const inner = negated !== null && !isUnless ? negated.parts : parts;
+  const inner = settling(negated !== null && !isUnless ? negated : explanation);
   return [
     ...(isSilent ? [] : [{ depth, text: isUnless ? `unless ${text}` : text, value, truth }]),
     ...inner.flatMap((part) => linesOf(part, { sourceOf, depth: depth + 1, isUnlessOperand: isUnless })),
   ];
+}
+
+/** The parts that make the whole false or true, where some of them alone do: the others change nothing. */
+function settling({ truth, parts, isJoined }: Explanation): readonly Explanation[] {
+  const own = isJoined ? parts.filter((part) => part.truth === truth) : [];
+  return own.length === 0 ? parts : own;
 }
 
 /** What a negation negates where both are one piece of text; null for all else. */

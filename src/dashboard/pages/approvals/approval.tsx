@@ -26,6 +26,7 @@ import type { VoteKind } from './draft.ts';
 import { type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
 import { compareWithProfile, grantsMin } from './payload-profile.ts';
+import { RelatedRequests } from './related.tsx';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 
@@ -150,6 +151,9 @@ function Whole({ request, problem, reload }: WholeProps) {
             <Discussion request={request} reload={reload} />
             <Section title="Who asks">
               <WhoAsks request={request} />
+            </Section>
+            <Section title="Other requests">
+              <RelatedRequests request={request} />
             </Section>
           </div>
         </div>

@@ -14,15 +14,14 @@ import {
   isNumeric,
   isOrdered,
 } from '../logic/type-relations.ts';
+import { operandsDiffer, spellingsDiffer } from '../messages/operand-errors.ts';
 import { nullOrdered } from '../messages/path-errors.ts';
 import {
   enumerationsDisjoint,
   equalityUnfit,
-  operandsDiffer,
   orderingUnfit,
   outsideEnumeration,
   riskComparisonUnfit,
-  spellingsDiffer,
 } from '../messages/type-errors.ts';
 import { adapt } from './adapt.ts';
 import { type Context, type Inferred, inferValue, plainType } from './context.ts';

@@ -81,6 +81,12 @@ function inferBinary(node: Binary, ctx: Context): Inferred {
     case 'contains':
     case 'mentions any of':
     case 'inside':
+    case 'like any of':
+    case 'matches any of':
+    case 'starts with any of':
+    case 'ends with any of':
+    case 'contains any of':
+    case 'inside any of':
       return plainType(inferTextTest(node, node.operator, ctx));
     case '+':
     case '-':

@@ -65,13 +65,27 @@ function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
   return [current, ...reversed.reverse()];
 }
 
-/** The operands as one expression; chains of one operator in parentheses become one. */
+/** The operands as one expression; chains of one operator in parentheses become one, but for `anyOf`. */
 function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node: Binary): Expression | null {
   const flat: Expression[] = [];
   for (const operand of operands) {
     if (operand === null) return null;
-    if (operand.kind === kind) for (const inner of operand.operands) flat.push(inner);
+    if (operand.kind === kind && !isAnyOf(operand)) for (const inner of operand.operands) flat.push(inner);
     else flat.push(operand);
   }
   return { kind, operands: flat, type: booleanType, span: node.span };
+}
+
+/** Each is a test of its own in the compiled function. */
+export const anyOfMax = 256;
+
+/** Tests for the entries of a list as the one test that is written: joined by `or`, each in the place of the whole. */
+export function anyOf({ span }: Binary, tests: readonly Expression[]): Expression {
+  const [first, ...others] = tests;
+  if (first !== undefined && others.length === 0) return first;
+  return { kind: 'or', operands: tests, type: booleanType, span };
+}
+
+function isAnyOf({ operands, span }: Extract<Expression, { kind: 'and' | 'or' }>): boolean {
+  return operands.every((test) => test.span.start === span.start && test.span.end === span.end);
 }

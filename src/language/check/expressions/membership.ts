@@ -1,7 +1,9 @@
 // `in` and `not in`: declared lists, list literals, lists of the payload, ranges, hours and networks.
 
+import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
+import type { Value } from '../../model/value.ts';
 import type {
   Binary,
   ListExpression,
@@ -9,7 +11,7 @@ import type {
   RangeExpression,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
-import { parseCidr } from '../../value/ip.ts';
+import { parseCidr, parseNetwork } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { formKey } from '../logic/list-forms.ts';
 import { typeOfText } from '../logic/literals.ts';
@@ -20,6 +22,7 @@ import {
   isComparable,
   isOrdered,
 } from '../logic/type-relations.ts';
+import { rangeMismatch, spellingsDiffer } from '../messages/operand-errors.ts';
 import { secretElements } from '../messages/path-errors.ts';
 import {
   cidrInvalid,
@@ -28,15 +31,15 @@ import {
   listLiteralEmpty,
   membershipMismatch,
   membershipUnfit,
+  networksTooMany,
   orderingUnfit,
-  rangeMismatch,
-  spellingsDiffer,
 } from '../messages/type-errors.ts';
+import { clockMisplaced } from '../messages/value-errors.ts';
 import { adapt, adaptAll } from './adapt.ts';
 import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
-import { negated } from './logic.ts';
+import { anyOf, anyOfMax, negated } from './logic.ts';
 
 export function inferMembership(node: Binary, ctx: Context): Expression | null {
   const subject = inferValue(node.left, ctx);
@@ -59,6 +62,8 @@ function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expr
   if (subject === null || container === null) return null;
   if (subject.type.kind === 'ip' && container.type.kind === 'text')
     return inNetwork(node, subject, container, ctx);
+  const texts = subject.type.kind === 'ip' ? constantTexts(container, ctx) : [];
+  if (texts.some(isNetwork)) return inNetworks(node, subject, texts, ctx);
   return inElements(node, subject, container, ctx);
 }
 
@@ -68,6 +73,10 @@ function inRange(
   subject: Expression | null,
   ctx: Context,
 ): Expression | null {
+  if (range.low.kind === 'clock' && range.high.kind === 'clock') {
+    ctx.env.report(clockMisplaced({ text: `${range.low.text}..${range.high.text}`, span: range.span }));
+    return null;
+  }
   const ends = [inferValue(range.low, ctx), inferValue(range.high, ctx)];
   if (subject === null) return null;
   const [low, high] = ends.map((end) => (end === null ? null : adapt(end, subject.type, ctx.env)));
@@ -89,6 +98,10 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
   ctx.env.use(name);
   const listType = ctx.env.ask('listType', name);
   if (listType === undefined || subject === null) return null;
+  if (subject.type.kind === 'ip' && listType.kind === 'text') {
+    const texts = ctx.env.ask('list', name)?.entries.map((value) => ({ value, span: right.span })) ?? [];
+    if (texts.some(isNetwork)) return inNetworks(node, subject, texts, ctx);
+  }
   if (!areComparable(subject.type, listType)) {
     ctx.env.report(membershipMismatch(node, subject.type, listType, name));
     return null;
@@ -131,6 +144,51 @@ function inNetwork(node: Binary, subject: Expression, network: Expression, ctx: 
     return null;
   }
   return { kind: 'in-cidr', subject, cidr, type: booleanType, span: node.span };
+}
+
+/** A constant in a list, and the place to blame for it. */
+interface ListedText {
+  readonly value: Value;
+  readonly span: Span;
+}
+
+/** None where the list may vary. */
+function constantTexts(container: Expression, { env }: Context): readonly ListedText[] {
+  const list = behindLets(container, letsOf(env));
+  if (list.kind !== 'list') return [];
+  const texts = list.elements.map((element) => ({
+    value: constantText(element, letsOf(env)),
+    span: element.span,
+  }));
+  return texts.every(({ value }) => value !== null) ? (texts as readonly ListedText[]) : [];
+}
+
+function isNetwork({ value }: ListedText): boolean {
+  return typeof value === 'string' && value.includes('/');
+}
+
+/** In one of the networks of a list, or one of its addresses: a test each, joined by `or`. */
+function inNetworks(
+  node: Binary,
+  subject: Expression,
+  texts: readonly ListedText[],
+  ctx: Context,
+): Expression | null {
+  if (texts.length > anyOfMax) {
+    ctx.env.report(networksTooMany(node.right.span, texts.length));
+    return null;
+  }
+  const cidrs = texts.flatMap(({ value, span }) => {
+    const cidr = parseNetwork(value as string);
+    if (!('error' in cidr)) return [cidr];
+    ctx.env.report(cidrInvalid(span, cidr.error));
+    return [];
+  });
+  if (cidrs.length < texts.length) return null;
+  return anyOf(
+    node,
+    cidrs.map((cidr) => ({ kind: 'in-cidr', subject, cidr, type: booleanType, span: node.span })),
+  );
 }
 
 function inElements(

@@ -97,7 +97,7 @@ export function inferNullTest(node: Binary, subject: Tree, ctx: Context): Inferr
   const field = resolveField(subject, ctx);
   if (field === null || !requirePresenceBefore(field, ctx)) return failed;
   if (field.places.at(-1)?.isNullable !== true) {
-    ctx.env.report(nullNever(node, field.read));
+    ctx.env.report(nullNever(node, field.read, mayBeMissing(field)));
     return failed;
   }
   if (field.read.isSecret) {

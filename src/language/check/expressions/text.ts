@@ -1,28 +1,109 @@
 // Tests of text: `is single_script`, `like`, `matches`, `starts with`, `ends with`, `contains`, `inside` and `mentions any of`. Patterns
-// are constants and are compiled here once, to find what is wrong with them.
+// are constants and are compiled here once, to find what is wrong with them. `any of` is the same test for each text of a
+// list, and true where one of them is.
 
-import type { Expression, WordSource } from '../../model/expression.ts';
+import type { Expression, Literal, WordSource } from '../../model/expression.ts';
 import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
-import type { Binary, BinaryOperator, SingleScript, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import type {
+  AnyTextRelation,
+  Binary,
+  BinaryOperator,
+  SingleScript,
+  ExpressionNode as Tree,
+} from '../../syntax/tree/tree.ts';
 import { foldCase } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
-import { isCaseless, patternFor } from '../logic/literals.ts';
+import { isCaseless, patternFor, typeOfText } from '../logic/literals.ts';
 import { regexInvalid } from '../messages/errors.ts';
-import { insideUnfit, notText, patternNotConstant, wordsUnfit } from '../messages/type-errors.ts';
+import { notText } from '../messages/operand-errors.ts';
+import {
+  anyOfIgnoringCase,
+  anyOfTooLong,
+  insideUnfit,
+  patternNotConstant,
+  wordsUnfit,
+} from '../messages/type-errors.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
+import { anyOf, anyOfMax } from './logic.ts';
 
-type TextOperator = Extract<
+type SingleOperator = Extract<
   BinaryOperator,
-  'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'mentions any of' | 'inside'
+  'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside'
 >;
+type TextOperator = SingleOperator | AnyTextRelation | 'mentions any of';
 
 export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context): Expression | null {
-  if (operator === 'mentions any of') return inferMentions(node, ctx);
-  const left = textOf(node.left, operator, ctx);
-  const right = textOf(node.right, operator, ctx);
-  if (left === null || right === null) return null;
+  switch (operator) {
+    case 'mentions any of':
+      return inferMentions(node, ctx);
+    case 'like any of':
+    case 'matches any of':
+    case 'starts with any of':
+    case 'ends with any of':
+    case 'contains any of':
+    case 'inside any of':
+      return inferAnyOf(node, operator, ctx);
+    default: {
+      const left = textOf(node.left, operator, ctx, node);
+      const right = textOf(node.right, operator, ctx, node);
+      return left === null || right === null ? null : testOf(node, operator, { left, right }, ctx);
+    }
+  }
+}
+
+/** The same test for each text of a list, joined by `or`. */
+function inferAnyOf(node: Binary, operator: AnyTextRelation, ctx: Context): Expression | null {
+  const left = textOf(node.left, operator, ctx, node);
+  const texts = textsOf(node.right, operator, ctx);
+  if (left === null || texts === null) return null;
+  if (texts.length > anyOfMax) {
+    ctx.env.report(anyOfTooLong(node.right.span, operator, texts.length));
+    return null;
+  }
+  const single = operator.replace(/ any of$/, '') as SingleOperator;
+  const operands = texts.map((right) => testOf(node, single, { left, right }, ctx));
+  const known = operands.filter((operand) => operand !== null);
+  if (known.length < operands.length) return null;
+  if (known.length > 0) return anyOf(node, known);
+  // A list that may be empty and is: false, as of its words, and no warning that it never is true.
+  const list = declaredList(node.right, ctx);
+  if (list === null) return null;
+  const words = { kind: 'list', list } as const;
+  return { kind: 'mentions', subject: left, words, type: booleanType, span: node.span };
+}
+
+/** The texts of a list as constants; null, and a diagnostic, where they are none. */
+function textsOf(node: Tree, operator: AnyTextRelation, ctx: Context): readonly Expression[] | null {
+  const name = declaredList(node, ctx);
+  if (name === null) return writtenTexts(node, operator, ctx);
+  ctx.env.use(name);
+  const list = ctx.env.ask('list', name);
+  if (list === undefined) return null;
+  if (list.type.kind !== 'text') ctx.env.report(wordsUnfit(node.span, operator));
+  else if (list.ignoringCase) ctx.env.report(anyOfIgnoringCase(node.span, operator, name));
+  else
+    return list.entries.map((value) => ({
+      kind: 'literal',
+      value,
+      type: typeOfText(value as string, ctx.env),
+      span: node.span,
+    }));
+  return null;
+}
+
+interface Operands {
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+function testOf(
+  node: Binary,
+  operator: SingleOperator,
+  { left, right }: Operands,
+  ctx: Context,
+): Expression | null {
   switch (operator) {
     case 'like':
     case 'matches': {
@@ -45,7 +126,7 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
 }
 
 export function inferSingleScript(node: SingleScript, ctx: Context): Expression | null {
-  const subject = textOf(node.subject, 'is single_script', ctx);
+  const subject = textOf(node.subject, 'is single_script', ctx, node);
   return subject && { kind: 'single-script', subject, type: booleanType, span: node.span };
 }
 
@@ -67,10 +148,15 @@ function partBeside(type: Type, part: Expression, ctx: Context): Expression {
   return { kind: 'literal', value, type: enumeration([value]), span: part.span };
 }
 
-function textOf(node: Tree, operator: TextOperator | 'is single_script', ctx: Context): Expression | null {
+function textOf(
+  node: Tree,
+  operator: TextOperator | 'is single_script',
+  ctx: Context,
+  whole: Tree,
+): Expression | null {
   const value = inferValue(node, ctx);
   if (value === null || value.type.kind === 'text') return value;
-  ctx.env.report(notText(value, operator));
+  ctx.env.report(notText(value, operator, whole));
   return null;
 }
 
@@ -87,31 +173,49 @@ function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context
 }
 
 function inferMentions(node: Binary, ctx: Context): Expression | null {
-  const subject = textOf(node.left, 'mentions any of', ctx);
+  const subject = textOf(node.left, 'mentions any of', ctx, node);
   const words = wordsOf(node.right, ctx);
   if (subject === null || words === null) return null;
   return { kind: 'mentions', subject, words, type: booleanType, span: node.span };
 }
 
 function wordsOf(node: Tree, ctx: Context): WordSource | null {
-  if (node.kind === 'path' && node.steps.length === 0) {
-    const name = node.root.text;
-    if (ctx.env.ask('kind', name) === 'list') {
-      ctx.env.use(name);
-      const listType = ctx.env.ask('listType', name);
-      if (listType === undefined) return null;
-      if (listType.kind === 'text') return { kind: 'list', list: name };
-      ctx.env.report(wordsUnfit(node.span));
-      return null;
-    }
+  const name = declaredList(node, ctx);
+  if (name === null) {
+    const words = writtenTexts(node, 'mentions any of', ctx);
+    return words && { kind: 'words', words: words.map(({ value }) => value) };
   }
+  ctx.env.use(name);
+  const listType = ctx.env.ask('listType', name);
+  if (listType === undefined) return null;
+  if (listType.kind === 'text') return { kind: 'list', list: name };
+  ctx.env.report(wordsUnfit(node.span, 'mentions any of'));
+  return null;
+}
+
+/** The name of a declared list; null for any other expression. */
+function declaredList(node: Tree, ctx: Context): string | null {
+  if (node.kind !== 'path' || node.steps.length > 0) return null;
+  const name = node.root.text;
+  return ctx.env.ask('kind', name) === 'list' ? name : null;
+}
+
+/** The constant texts of a list that is written in place or in a let; null, and a diagnostic, where it is none. */
+function writtenTexts(
+  node: Tree,
+  operator: AnyTextRelation | 'mentions any of',
+  ctx: Context,
+): readonly (Literal & { readonly value: string })[] | null {
   const value = inferValue(node, ctx);
   if (value === null) return null;
   const list = behindLets(value, letsOf(ctx.env));
-  const words =
-    list.kind === 'list' ? list.elements.map((word) => constantText(word, letsOf(ctx.env))) : [null];
-  const texts = words.filter((word) => word !== null);
-  if (texts.length === words.length) return { kind: 'words', words: texts };
-  ctx.env.report(wordsUnfit(node.span));
+  const elements = list.kind === 'list' ? list.elements : [null];
+  const texts = elements.flatMap((element) => {
+    const text = element && constantText(element, letsOf(ctx.env));
+    if (element === null || text === null) return [];
+    return [{ kind: 'literal', value: text, type: typeOfText(text, ctx.env), span: element.span } as const];
+  });
+  if (texts.length === elements.length) return texts;
+  ctx.env.report(wordsUnfit(node.span, operator));
   return null;
 }

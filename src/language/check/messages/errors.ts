@@ -15,6 +15,7 @@ import type {
   TextLiteral,
 } from '../../syntax/tree/tree.ts';
 import { dependencyDepthMax } from './dependencies.ts';
+import { foreignType } from './foreign-names.ts';
 import { earlier, error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';
 
@@ -107,6 +108,7 @@ export function unknownType(name: NameNode, candidates: readonly string[]): Diag
   return error('unknown-type', name.span, `no type is named \`${name.text}\``, {
     help: `declare it: \`type ${name.text} = ...\``,
     ...didYouMean(name, candidates),
+    ...foreignType(name),
   });
 }
 

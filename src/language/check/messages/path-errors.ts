@@ -7,6 +7,7 @@ import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import type { Binary, Declaration, Else, NameNode, Path } from '../../syntax/tree/tree.ts';
 import { article } from './errors.ts';
+import { foreignMember, foreignRoot } from './foreign-names.ts';
 import { error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';
 
@@ -28,6 +29,7 @@ export function unknownPath(
     return error('unknown-name', root.span, message, {
       help: 'expressions read `payload`, `agent`, `action`, `request`, `now`, `risk` and declared names',
       ...didYouMean(root, candidates),
+      ...foreignRoot(root, path.steps, fields),
     });
   }
   const better = `payload.${root.text}`;
@@ -50,6 +52,12 @@ export function unknownField(path: FieldPath, index: number, candidates: Readonl
 export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagnostic {
   const step = path.steps[index]!;
   const message = `\`${pathText(path, index - 1)}\` is \`${typeText(type)}\` and has no field \`${step.text}\``;
+  const member = type.kind === 'list' || type.kind === 'text' ? foreignMember(step.text) : null;
+  if (member !== null && index === path.steps.length - 1 && (member === 'length' || type.kind === 'text')) {
+    const text = `${member}(${pathText(path, index - 1)})`;
+    const fix = { title: `write \`${text}\``, edits: [{ span: spanning(path.root.span, step.span), text }] };
+    return error('not-a-record', step.span, message, { help: `write \`${text}\``, fix });
+  }
   const help =
     type.kind === 'list'
       ? `go through it: \`some x in ${pathText(path, index - 1)} (x.${step.text} ...)\``
@@ -187,10 +195,16 @@ export function nullSubjectUnfit(span: Span): Diagnostic {
   return error('null-subject-unfit', span, 'only fields and elements that may be null compare with `null`');
 }
 
-export function nullNever(node: Binary, field: FieldRead): Diagnostic {
+export function nullNever(node: Binary, field: FieldRead, mayBeAbsent: boolean): Diagnostic {
   const text = spelledPath(field);
-  return error('null-never', node.span, `\`${text}\` is never null`, {
-    help: 'absent and null are two states: `has` asks for presence',
+  const message = `\`${text}\` is never null`;
+  if (!mayBeAbsent)
+    return error('null-never', node.span, message, { help: 'it is always there: remove the test' });
+  const has = `${field.root} has ${field.steps.map(stepText).join('.')}`;
+  const better = node.operator === '==' ? `not (${has})` : has;
+  return error('null-never', node.span, message, {
+    help: `absent and null are two states: write \`${better}\``,
+    fix: { title: `write \`${better}\``, edits: [{ span: node.span, text: better }] },
   });
 }
 

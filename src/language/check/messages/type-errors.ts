@@ -14,7 +14,7 @@ import type {
   Quantifier,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
-import { canonicalText } from '../../value/canonical-text.ts';
+import { foreignFunction } from './foreign-names.ts';
 import { listed, spelledPath } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
 import { typeText } from './type-text.ts';
@@ -30,39 +30,6 @@ export function conditionMistyped(node: Tree, type: Type): Diagnostic {
       help: 'compare it with something',
     },
   );
-}
-
-export function operandsDiffer(node: Binary, left: Type, right: Type): Diagnostic {
-  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
-  const help = comparisonHelp(left, right) ?? comparisonHelp(right, left);
-  return error('type-mismatch', node.span, message, help === null ? {} : { help });
-}
-
-/** Rules see a path, URL, host or e-mail address in its one canonical form, and other texts as they are written. */
-export function spellingsDiffer(span: Span, left: Type, right: Type): Diagnostic {
-  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` may spell one value in two ways`;
-  const help = canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type';
-  return error('type-mismatch', span, message, { help });
-}
-
-function canonicalHelp(written: Type, beside: Type): string | null {
-  if (written.kind !== 'text' || beside.kind !== 'text') return null;
-  if (written.of !== 'string' || beside.of === 'string') return null;
-  const { of } = beside;
-  const stray = written.values?.find((value) => (canonicalText(of, value) ?? value) !== value);
-  if (stray === undefined) return `declare both as \`${of}\``;
-  const better = JSON.stringify(canonicalText(of, stray));
-  return `rules see a \`${of}\` in its canonical form: write \`${better}\` for \`${JSON.stringify(stray)}\``;
-}
-
-function comparisonHelp(a: Type, b: Type): string | null {
-  if (a.kind === 'money' && (b.kind === 'number' || b.kind === 'integer')) {
-    return 'write the currency with the amount, such as `100 USD`';
-  }
-  if (a.kind === 'timestamp' && b.kind === 'date') return 'take the date of the instant: `date(x, "Zone")`';
-  if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
-  if (a.kind === 'text') return 'there is no conversion between text and other values';
-  return null;
 }
 
 export function equalityUnfit(span: Span, type: Type): Diagnostic {
@@ -129,12 +96,6 @@ export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
   return error('literal-mismatch', span, `\`${text}\` is no value of \`${typeText(type)}\``, { help });
 }
 
-export function rangeMismatch(end: Expression, type: Type): Diagnostic {
-  const message = `the end of the range is \`${typeText(end.type)}\`, the value \`${typeText(type)}\``;
-  const help = comparisonHelp(type, end.type) ?? comparisonHelp(end.type, type);
-  return error('type-mismatch', end.span, message, help === null ? {} : { help });
-}
-
 export function membershipMismatch(
   node: Binary,
   subject: Type,
@@ -169,6 +130,12 @@ export function cidrInvalid(span: Span, why: string): Diagnostic {
   return error('cidr-unfit', span, `this is no network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
 }
 
+export function networksTooMany(span: Span, count: number): Diagnostic {
+  return error('cidr-unfit', span, `a list with networks has at most 256 entries, this one has ${count}`, {
+    help: 'join neighbouring networks, or list addresses alone, of which there may be any number',
+  });
+}
+
 export function listLiteralEmpty(span: Span): Diagnostic {
   return error('list-literal-empty', span, 'an empty list holds nothing', { help: 'write its values' });
 }
@@ -182,12 +149,6 @@ export function entriesDiffer(entry: Expression, type: Type | null): Diagnostic 
 
 // Text
 
-export function notText(expression: Expression, operator: string): Diagnostic {
-  const message = `\`${operator}\` tests text, this is \`${typeText(expression.type)}\``;
-  const isContains = operator === 'contains' && expression.type.kind === 'list';
-  return error('not-text', expression.span, message, isContains ? { help: 'membership is `x in list`' } : {});
-}
-
 export function insideUnfit(expression: Expression): Diagnostic {
   const message = `\`inside\` tests a path, this is \`${typeText(expression.type)}\``;
   return error('inside-unfit', expression.span, message, { help: 'declare the field as `path`' });
@@ -199,9 +160,21 @@ export function patternNotConstant(span: Span, operator: string): Diagnostic {
   });
 }
 
-export function wordsUnfit(span: Span): Diagnostic {
-  return error('words-unfit', span, '`mentions any of` takes a list of constant texts', {
+export function wordsUnfit(span: Span, operator: string): Diagnostic {
+  return error('words-unfit', span, `\`${operator}\` takes a list of constant texts`, {
     help: 'name a declared list, or write `["a", "b"]`',
+  });
+}
+
+export function anyOfIgnoringCase(span: Span, operator: string, list: string): Diagnostic {
+  return error('words-unfit', span, `\`${list}\` ignores case, \`${operator}\` does not`, {
+    help: 'declare a list without `ignoring case`, or test `lower(...)` against small letters',
+  });
+}
+
+export function anyOfTooLong(span: Span, operator: string, count: number): Diagnostic {
+  return error('any-of-too-long', span, `\`${operator}\` takes at most 256 texts, this list has ${count}`, {
+    help: 'look up what you know whole by `in`, whose lists have any length',
   });
 }
 
@@ -226,6 +199,7 @@ export function unknownFunction(callee: NameNode, names: readonly string[]): Dia
   return error('unknown-function', callee.span, `no function is named \`${callee.text}\``, {
     help: `there are ${listed(names)}`,
     ...didYouMean(callee, names),
+    ...foreignFunction(callee),
   });
 }
 
@@ -236,10 +210,15 @@ export function argumentCount(node: CallNode, builtin: Builtin): Diagnostic {
 
 export function argumentMistyped(argument: Expression, builtin: Builtin): Diagnostic {
   const message = `\`${builtin}\` does not take \`${typeText(argument.type)}\` here`;
+  const isString = argument.type.kind === 'text' && argument.type.of === 'string';
+  const kind = builtin === 'domain' ? 'email' : 'url';
+  const help = `it is \`${builtins[builtin].signature}\``;
   return error('argument-mistyped', argument.span, message, {
-    help: `it is \`${builtins[builtin].signature}\``,
+    help: isString && addressed.has(builtin) ? `${help}: declare the field as \`${kind}\`` : help,
   });
 }
+
+const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain']);
 
 export function todayCalled(node: CallNode): Diagnostic {
   return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });

@@ -55,11 +55,11 @@ export function instantInvalid(node: { readonly span: Span; readonly text: strin
   });
 }
 
-export function clockMisplaced(node: ClockLiteral): Diagnostic {
+export function clockMisplaced(node: Pick<ClockLiteral, 'text' | 'span'>): Diagnostic {
   return error(
     'clock-misplaced',
     node.span,
-    `\`${node.text}\` is a time of day, which only \`hours\` compare`,
+    `\`${node.text}\` ${node.text.includes('..') ? 'are times' : 'is a time'} of day, which only \`hours\` compare`,
     {
       help: 'declare `hours office = mon-fri 09:00-17:00 in "Zone"` and write `now in office`',
     },

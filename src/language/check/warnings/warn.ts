@@ -28,6 +28,7 @@ import {
 } from './rules/mixed-script.ts';
 import { openAllows } from './rules/open-allows.ts';
 import { openDots } from './rules/open-dots.ts';
+import { patternsMistaken } from './rules/patterns-mistaken.ts';
 import { riskNeverReached } from './rules/risk-never-reached.ts';
 import { rulesImplied } from './rules/rules-implied.ts';
 import { rulesNeverDeciding } from './rules/rules-never-deciding.ts';
@@ -51,6 +52,7 @@ const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   listsCovering,
   literalsNeverEqual,
   openDots,
+  patternsMistaken,
 ];
 
 const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [

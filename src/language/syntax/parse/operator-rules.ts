@@ -115,8 +115,8 @@ export abstract class OperatorParser extends LiteralParser {
     return 'field' in right ? this.has(left, right.field) : pair(left, right.operator, right.right);
   }
 
-  // relation = ( '==' | '!=' | '<' | '<=' | '>' | '>=' | 'like' | 'matches' | 'starts' 'with' | 'ends' 'with'
-  //   | 'contains' | 'mentions' 'any' 'of' | 'inside' ) sum
+  // relation = ( '==' | '!=' | '<' | '<=' | '>' | '>=' | 'mentions' 'any' 'of'
+  //   | ( 'like' | 'matches' | 'starts' 'with' | 'ends' 'with' | 'contains' | 'inside' ) [ 'any' 'of' ] ) sum
   relation: ParserRule<RightSide | null> = this.always(
     'relation',
     () => this.rightDraft(),
@@ -136,12 +136,25 @@ export abstract class OperatorParser extends LiteralParser {
 
   private relations = [
     ...this.eachToken(sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast),
+    { ALT: () => this.CONSUME(word.mentions) && this.CONSUME(word.any) && this.CONSUME(word.of) },
+    { ALT: () => this.textRelation() },
+  ];
+
+  private textRelation(): void {
+    this.OR1(this.textRelations);
+    this.OPTION({ GATE: () => this.isAnyOf(), DEF: () => this.CONSUME1(word.any) && this.CONSUME1(word.of) });
+  }
+
+  /** `any` may be a name, too. */
+  private isAnyOf(): boolean {
+    return this.RECORDING_PHASE || (this.LA(1).tokenType === word.any && this.LA(2).tokenType === word.of);
+  }
+
+  private textRelations = [
     ...this.eachToken(word.like, word.matches),
     { ALT: () => this.CONSUME(word.starts) && this.CONSUME(word.with) },
     { ALT: () => this.CONSUME(word.ends) && this.CONSUME1(word.with) },
-    ...this.eachToken(word.contains),
-    { ALT: () => this.CONSUME(word.mentions) && this.CONSUME(word.any) && this.CONSUME(word.of) },
-    ...this.eachToken(word.inside),
+    ...this.eachToken(word.contains, word.inside),
   ];
 
   // membership = [ 'not' ] 'in' sum [ '..' sum ]

@@ -1,7 +1,7 @@
 // Operands and operators → expressions. Chains of operators become left-leaning pairs without recursion.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { Binary, BinaryOperator, ExpressionNode, Unary } from '../tree/tree.ts';
+import type { AnyTextRelation, Binary, BinaryOperator, ExpressionNode, Unary } from '../tree/tree.ts';
 import { makeSpan, type Reader, tokenSpan } from './context.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 
@@ -27,7 +27,9 @@ const fullOperator: Readonly<Record<string, BinaryOperator>> = {
 /** The operator that is spelled from one token to another. */
 export function operatorOf(first: Token, last: Token, reader: Reader): Operator {
   const operatorSpan = makeSpan(reader, first.startOffset, tokenEnd(last));
-  return { operator: fullOperator[first.image] ?? (first.image as BinaryOperator), operatorSpan };
+  const operator = fullOperator[first.image] ?? (first.image as BinaryOperator);
+  const isAnyOf = last.image === 'of' && first !== last && operator !== 'mentions any of';
+  return { operator: isAnyOf ? (`${operator} any of` as AnyTextRelation) : operator, operatorSpan };
 }
 
 export function pair(left: Operand, { operator, operatorSpan }: Operator, right: Operand): Binary {

@@ -49,7 +49,7 @@ export const NameToken = literalToken('Name', /[A-Za-z_][A-Za-z0-9_]*/, 'a name'
 
 /** Three capitals: a currency after a number, a name elsewhere. */
 export const Currency = literalToken('Currency', Lexer.NA, 'a currency such as `USD`', [Word]);
-const currencyForm = /^[A-Z]{3}$/;
+const currencyForm = /^(?!AND$|NOT$|ANY$|ALL$)[A-Z]{3}$/;
 
 export const WeekdayToken = literalToken('Weekday', Lexer.NA, 'a weekday such as `mon`', [Word]);
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
@@ -117,6 +117,30 @@ export const sign = {
   closeCurly: signToken('CloseCurly', '}'),
 };
 
+const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=']);
+
+function regexAt(text: string, offset: number): RegExpExecArray | null {
+  const pattern = /\/(?![/*])(?:[^/\\\r\n]|\\[^\r\n])+\/[a-z]*/y;
+  pattern.lastIndex = offset;
+  return pattern.exec(text);
+}
+
+/** `-- such as this`, where nothing but blanks stands before it on its line. */
+function dashesAt(text: string, offset: number): RegExpExecArray | null {
+  if (text.charAt(offset + 1) !== '-') return null;
+  let start = offset;
+  while (start > 0 && (text.charAt(start - 1) === ' ' || text.charAt(start - 1) === '\t')) start--;
+  if (start > 0 && !/[\r\n]/.test(text.charAt(start - 1))) return null;
+  const pattern = /--[ \t][^\r\n]*/y;
+  pattern.lastIndex = offset;
+  return pattern.exec(text);
+}
+
+/** What stands between the two sides of a comparison, but for operators in words. */
+export const comparing: ReadonlySet<unknown> = new Set([
+  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast],
+]);
+
 /** What people write by habit from other languages or leave unfinished; no rule of the grammar accepts these. */
 export const mistake = {
   strictEqual: signToken('StrictEqual', '==='),
@@ -125,6 +149,38 @@ export const mistake = {
   doubleAmpersand: signToken('DoubleAmpersand', '&&'),
   doubleBar: signToken('DoubleBar', '||'),
   bang: signToken('Bang', '!'),
+  comment: literalToken('ForeignComment', /\/\/[^\r\n]*|\/\*(?:[\s\S]{0,1000}?\*\/|[^\r\n]*)/, 'a comment'),
+  dashes: createToken({
+    name: 'ForeignDashes',
+    pattern: dashesAt,
+    start_chars_hint: ['-'],
+    line_breaks: false,
+    label: 'a comment',
+  }),
+  regex: createToken({
+    name: 'Regex',
+    // A slash divides, but for the one behind an operator that takes a text.
+    pattern: (text, offset, matched) =>
+      takesText.has(matched.at(-1)?.image ?? '') ? regexAt(text, offset) : null,
+    start_chars_hint: ['/'],
+    line_breaks: false,
+    label: 'a text in quotes',
+  }),
+  curlyQuotes: literalToken(
+    'CurlyQuotes',
+    /[“”„‟][^“”„‟"\r\n]*[“”„‟"]|[‘’‚][^‘’‚'\r\n]*[‘’‚']/,
+    'a text in quotes',
+  ),
+  currencySign: literalToken('CurrencySign', /[$€£¥](?=\d)/, 'an amount'),
+  percent: signToken('Percent', '%'),
+  semicolon: signToken('Semicolon', ';'),
+  optionalDot: signToken('OptionalDot', '?.'),
+  question: signToken('Question', '?'),
+  colonAssign: signToken('ColonAssign', ':='),
+  arrow: signToken('Arrow', '=>'),
+  atLeast: signToken('AtLeastSign', '≥'),
+  atMost: signToken('AtMostSign', '≤'),
+  notEqual: signToken('NotEqualSign', '≠'),
   unterminatedQuoted: literalToken('UnterminatedQuoted', /"(?:[^"\\\r\n]|\\[^\r\n])*/, 'a text in quotes'),
   unterminatedRaw: literalToken('UnterminatedRaw', /'[^'\r\n]*/, 'a text in quotes'),
 };
@@ -151,7 +207,18 @@ export const tokenTypes: readonly TokenType[] = [
   ...Object.values(literal),
   ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater],
   ...[mistake.doubleAmpersand, mistake.doubleBar],
+  ...[
+    mistake.comment,
+    mistake.dashes,
+    mistake.regex,
+    mistake.curlyQuotes,
+    mistake.currencySign,
+    mistake.colonAssign,
+    mistake.arrow,
+  ],
   ...Object.values(sign),
+  ...[mistake.percent, mistake.semicolon, mistake.optionalDot, mistake.question],
+  ...[mistake.atLeast, mistake.atMost, mistake.notEqual],
   ...[mistake.bang, mistake.unterminatedQuoted, mistake.unterminatedRaw],
   Word,
   Text,
@@ -239,6 +306,11 @@ function tellWords(tokens: readonly Token[]): void {
     }
     before = token.tokenType;
   }
+}
+
+/** What a word is where it is not certainly a name. */
+export function typeOfName(text: string): TokenType {
+  return wordType(text) ?? NameToken;
 }
 
 function wordType(text: string): TokenType | undefined {

@@ -8,6 +8,7 @@ import type {
   LiteralNode,
   NameNode,
   Path,
+  Quantifier,
   TextLiteral,
   Unary,
 } from '../tree/tree.ts';
@@ -18,32 +19,40 @@ export function printExpression(expression: ExpressionNode): string {
   return print(expression, 'plain');
 }
 
-/**
- * The operands of an `and` or `or` chain, each with the operator before it, for lines that are too long for one; a single
- * piece for anything else.
- */
-export function printPieces(expression: ExpressionNode): readonly Piece[] {
-  if (expression.kind !== 'binary' || (expression.operator !== 'and' && expression.operator !== 'or')) {
-    return [{ text: printExpression(expression), start: expression.span.start }];
-  }
-  return chainPieces(expression, 'plain');
-}
-
-interface Piece {
-  readonly text: string;
+/** One of the operands of a chain, with the operator before it. */
+export interface ChainLink {
+  /** Null before the first. */
+  readonly operator: BinaryOperator | null;
+  readonly operand: ExpressionNode;
+  /** Whether the operand needs parentheses where it stands. */
+  readonly isBracketed: boolean;
+  /** Offset of the operator, or of the first operand. */
   readonly start: number;
+  /** Offset of its closing parenthesis if it has one; of the first operand, that of the operator behind. */
+  readonly close: number;
 }
 
-// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
-function chainPieces(expression: Binary, mode: TextMode): readonly Piece[] {
+/** The operands of a chain of operators of equal strength. */
+export function chainLinks(expression: Binary): readonly ChainLink[] {
   const own = operatorBinding(expression.operator);
-  const pieces: Piece[] = [];
+  const links: ChainLink[] = [];
   let left: ExpressionNode = expression;
+  // They lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
   for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
-    const text = `${left.operator} ${operandOf(left.right, own + 1, mode)}`;
-    pieces.push({ text, start: left.operatorSpan.start });
+    const { operator, operatorSpan, right, span } = left;
+    const isBracketed = needsBrackets(right, own + 1);
+    links.push({ operator, operand: right, isBracketed, start: operatorSpan.start, close: span.end - 1 });
   }
-  return [{ text: operandOf(left, own, mode), start: left.span.start }, ...pieces.reverse()];
+  const { start } = left.span;
+  const isBracketed = needsBrackets(left, own);
+  links.push({ operator: null, operand: left, isBracketed, start, close: links.at(-1)!.start });
+  return links.reverse();
+}
+
+/** Whether `not` before the expression is followed by parentheses. */
+export function isBracketedByNot(inner: ExpressionNode): boolean {
+  const isNegation = inner.kind === 'unary' && inner.operator === 'not';
+  return bindingOf(inner) < (isNegation ? binding.not : binding.sum);
 }
 
 /** In a pattern the backslash sequences of a text are restricted. */
@@ -74,11 +83,8 @@ function print(expression: ExpressionNode, mode: TextMode): string {
       return `${operand(expression.low, binding.sum, mode)}..${operand(expression.high, binding.sum, mode)}`;
     case 'list-literal':
       return `[${expression.entries.map((entry) => print(entry, mode)).join(', ')}]`;
-    case 'quantifier': {
-      const { quantifier, variable, sources, body } = expression;
-      const lists = sources.map((source) => print(source, mode)).join(', ');
-      return `${quantifier} ${variable.text} in ${lists} (${print(body, mode)})`;
-    }
+    case 'quantifier':
+      return `${printQuantifierHead(expression, mode)} (${print(expression.body, mode)})`;
     case 'has':
       return `${printPath(expression.subject)} has ${expression.field.map(printName).join('.')}`;
     case 'single-script':
@@ -98,9 +104,21 @@ function print(expression: ExpressionNode, mode: TextMode): string {
   }
 }
 
+/** A quantifier as far as the parenthesis of its body. */
+export function printQuantifierHead(
+  { quantifier, variable, sources }: Quantifier,
+  mode: TextMode = 'plain',
+): string {
+  return `${quantifier} ${variable.text} in ${sources.map((source) => print(source, mode)).join(', ')}`;
+}
+
 function operand(expression: ExpressionNode, least: number, mode: TextMode): string {
+  return bracketed(expression, bindingOf(expression) < least, mode);
+}
+
+function bracketed(expression: ExpressionNode, isBracketed: boolean, mode: TextMode): string {
   const text = print(expression, mode);
-  return bindingOf(expression) < least ? `(${text})` : text;
+  return isBracketed ? `(${text})` : text;
 }
 
 function bindingOf(expression: ExpressionNode): number {
@@ -152,27 +170,32 @@ function isUnsignedQuantity(expression: ExpressionNode): boolean {
 
 // `-5` is a literal with a sign, so the negation of the literal 5 keeps its parentheses.
 function printUnary({ operator, operand: inner }: Unary, mode: TextMode): string {
-  if (operator === 'not') {
-    const isNegation = inner.kind === 'unary' && inner.operator === 'not';
-    return `not ${operand(inner, isNegation ? binding.not : binding.sum, mode)}`;
-  }
+  if (operator === 'not') return `not ${bracketed(inner, isBracketedByNot(inner), mode)}`;
   return isUnsignedQuantity(inner)
     ? `-(${print(inner, mode)})`
     : `-${operand(inner, binding.negation, mode)}`;
 }
 
 function operandOf(expression: ExpressionNode, least: number, mode: TextMode): string {
-  return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
+  return bracketed(expression, needsBrackets(expression, least), mode);
+}
+
+function needsBrackets(expression: ExpressionNode, least: number): boolean {
+  return expression.kind === 'else' || bindingOf(expression) < least;
 }
 
 function printBinary(expression: Binary, mode: TextMode): string {
   if (operatorBinding(expression.operator) === binding.comparison) return printComparison(expression, mode);
-  const pieces = chainPieces(expression, mode);
-  return pieces.map(({ text }) => text).join(' ');
+  return chainLinks(expression)
+    .map(({ operator, operand: one, isBracketed }) => {
+      const text = bracketed(one, isBracketed, mode);
+      return operator === null ? text : `${operator} ${text}`;
+    })
+    .join(' ');
 }
 
 function printComparison({ operator, left, right }: Binary, mode: TextMode): string {
-  const isPattern = operator === 'like' || operator === 'matches';
+  const isPattern = /^(?:like|matches)\b/.test(operator);
   const rightMode = isPattern ? 'pattern' : mode;
   const isRange = right.kind === 'range';
   const rightText = isRange ? print(right, rightMode) : operandOf(right, binding.sum, rightMode);

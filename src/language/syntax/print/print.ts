@@ -12,8 +12,9 @@ import type {
   RuleNode,
 } from '../tree/tree.ts';
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
+import { expressionLines } from './expression-lines.ts';
 import { columnsMax, type HoldsComment, type PrintedLine, weave, wrapLines } from './layout.ts';
-import { claimLines, expressionLines, printTemplate, ruleLines } from './rule.ts';
+import { claimLines, printTemplate, ruleLines } from './rule.ts';
 import { recordLines, typeLines } from './type.ts';
 
 export { printExpression };

@@ -1,9 +1,10 @@
 // Rules and claims → lines of canonical text: parameters on the line of the name, every other clause on a line of its
 // own, in the order in which they were written.
 
-import type { ClaimNode, Clause, ExpressionNode, RuleNode, TemplateNode } from '../tree/tree.ts';
-import { escapeText, printExpression, printPieces } from './expression.ts';
-import { columnsMax, type HoldsComment, indentColumns, type PrintedLine } from './layout.ts';
+import type { ClaimNode, Clause, RuleNode, TemplateNode } from '../tree/tree.ts';
+import { escapeText, printExpression } from './expression.ts';
+import { expressionLines } from './expression-lines.ts';
+import type { HoldsComment, PrintedLine } from './layout.ts';
 
 export function ruleLines(
   rule: RuleNode,
@@ -88,26 +89,4 @@ function printClaim({ mode, effect, group, people, isUnapproved }: ClaimNode): s
   const asked = group === null ? '' : ` ${group.text}`;
   const needs = people === null ? '' : ` needs ${people.text}`;
   return `${mode} ${effect}${asked}${needs}${unapproved}`;
-}
-
-interface ExpressionRoom {
-  readonly indent: number;
-  readonly start: number;
-  readonly holdsComment: HoldsComment;
-}
-
-/** An expression behind a text: on one line where it fits, else an operand of its outermost chain a line. */
-export function expressionLines(
-  prefix: string,
-  expression: ExpressionNode,
-  { indent, start, holdsComment }: ExpressionRoom,
-): readonly PrintedLine[] {
-  const text = `${prefix}${printExpression(expression)}`;
-  const fits = indentColumns(indent) + text.length <= columnsMax;
-  if (fits && !holdsComment(expression.span)) return [{ indent, start, text }];
-  const [first, ...rest] = printPieces(expression);
-  return [
-    { indent, start, text: `${prefix}${first!.text}` },
-    ...rest.map((piece) => ({ indent: indent + 1, ...piece })),
-  ];
 }

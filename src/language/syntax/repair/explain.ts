@@ -4,10 +4,11 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
 import { nearestOf } from '../../diagnostic/suggest.ts';
-import { makeSpan, type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
+import { makeSpan, type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import { reservedName } from '../parse/declared-name.ts';
 import { type ParserError, repeated } from '../parse/parser.ts';
 import {
+  comparing,
   contextualWords,
   declaring,
   isAnyWord,
@@ -53,6 +54,8 @@ export function reportErrors(errors: readonly ParserError[], run: TokenRun, read
 
 function explain(error: PlacedError): Diagnostic {
   const { found } = error;
+  const unclosed = explainUnclosed(error);
+  if (unclosed !== null) return unclosed;
   if (found === null) return explainPlainly(error);
   const span = tokenSpan(found, error);
   for (const explainCase of specialCases) {
@@ -60,6 +63,38 @@ function explain(error: PlacedError): Diagnostic {
     if (diagnostic !== null) return diagnostic;
   }
   return explainPlainly(error);
+}
+
+/** A declaration begins, or the text ends, where the braces of the one before are still open. */
+function explainUnclosed(error: PlacedError): Diagnostic | null {
+  const { found, previous, tokens, source } = error;
+  const isBeginning = found === null || declaring.has(found.tokenType);
+  if (previous === null || !isBeginning || !error.expected.includes('`}`')) return null;
+  const open = openBrace(found === null ? tokens.length : tokens.indexOf(found), tokens);
+  if (open === null) return null;
+  const at = tokenSpan(previous, error).end;
+  if (found !== null && !/[\r\n]/.test(source.text.slice(at, found.startOffset))) return null;
+  const before = found === null ? error.endName : shown(found);
+  const place = makeSpan(error, at, at);
+  const diagnostic = syntaxError(
+    'unexpected-token',
+    place,
+    `no \`}\` closes this before ${before}`,
+    'write `}`',
+  );
+  const related = [{ span: tokenSpan(open, error), message: 'it was opened here' }];
+  return { ...withFix(diagnostic, { title: 'write `}`', text: '\n}' }), related };
+}
+
+/** The last brace before an index that is not closed there. */
+function openBrace(index: number, tokens: readonly Token[]): Token | null {
+  let depth = 0;
+  for (let at = index - 1; at >= 0; at--) {
+    const { tokenType } = tokens[at]!;
+    if (tokenType === sign.closeCurly) depth++;
+    if (tokenType === sign.openCurly && --depth < 0) return tokens[at]!;
+  }
+  return null;
 }
 
 function explainPlainly(error: PlacedError): Diagnostic {
@@ -104,6 +139,8 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   if (expected === '`in`' && negatable.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a like b)`';
   }
+  if (expected.startsWith('a name for the rule'))
+    return 'a decision names its rule: write a name behind the effect';
   if (expected === 'a name' && isReservedToken(found)) {
     return `\`${found.image}\` is a word of the language and cannot be a name here`;
   }
@@ -132,17 +169,13 @@ const specialCases: readonly ((error: FoundError) => Diagnostic | null)[] = [
   explainEffect,
 ];
 
-const comparing: ReadonlySet<unknown> = new Set([
-  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast],
-  ...negatable,
-  word.in,
-]);
+const comparesWhole: ReadonlySet<unknown> = new Set([...comparing, ...negatable, word.in]);
 
 /** Expectations of places where an expression has ended. */
 const endsExpression: ReadonlySet<string> = new Set([...repeats, '`)`', '`]`', '`{`', '`over`', '`of`']);
 
 function explainChain({ found, span, expected, previous }: FoundError): Diagnostic | null {
-  const isChain = comparing.has(found.tokenType) && endsExpression.has(expected) && previous !== null;
+  const isChain = comparesWhole.has(found.tokenType) && endsExpression.has(expected) && previous !== null;
   if (!isChain) return null;
   const message = `comparisons do not chain: \`${found.image}\` follows a whole comparison`;
   return syntaxError('chained-comparison', span, message, 'compare twice and join the two by `and`');

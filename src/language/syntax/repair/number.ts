@@ -29,11 +29,20 @@ function repairAdjacent(number: Token, next: Token, reader: Reader): Repair {
     return { taken: 2, tokens: [number, currency] };
   }
   const write = compoundDuration(image) ?? unitDuration(number.image, next.image);
-  if (write !== null || /^\d+(?:\.\d+)?[a-z]+$/.test(image)) {
+  if (write !== null || (plainNumber(image) === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
     const message = `\`${image}\` is not one whole number and one unit`;
     const help = write === null ? 'durations are written `30s`, `15m`, `24h` or `7d`' : undefined;
     reportProblem(span, { code: 'duration-spelling', message, write, help }, reader);
     return { taken: 2, tokens: [durationToken(number, next, write ?? '1s')] };
+  }
+  const plain = plainNumber(image);
+  if (plain !== null) {
+    const message = `\`${image}\` is no number here: it is written in full`;
+    reportProblem(span, { code: 'malformed-number', message, write: plain }, reader);
+    return {
+      taken: 2,
+      tokens: [{ ...retype(number, literal.number, plain), endOffset: tokenEnd(next) - 1 }],
+    };
   }
   const message = `\`${image}\` is neither a number nor a name`;
   reportProblem(span, { code: 'malformed-number', message, write: null }, reader);
@@ -41,6 +50,14 @@ function repairAdjacent(number: Token, next: Token, reader: Reader): Repair {
 }
 
 function repairApart(number: Token, next: Token, reader: Reader): Repair | null {
+  const named = Object.hasOwn(currencyNames, next.image) ? currencyNames[next.image]! : null;
+  const isOnLine = !/[\r\n]/.test(reader.source.text.slice(number.startOffset, next.startOffset));
+  if (named !== null && isOnLine) {
+    const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
+    const help = `write \`${named}\`, or the currency that is meant`;
+    reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: null, help }, reader);
+    return { taken: 2, tokens: [number, retype(next, Currency, named)] };
+  }
   const write = unitDuration(number.image, next.image);
   const isMoney = next.tokenType !== Currency && looksLikeCurrency(next);
   if (write === null && !isMoney) return null;
@@ -58,9 +75,27 @@ function repairApart(number: Token, next: Token, reader: Reader): Repair | null 
   return { taken: 2, tokens: [number, better] };
 }
 
+/** `1e3`, `0x10` and `5k` in full; null for anything else. */
+function plainNumber(image: string): string | null {
+  const [, digits = '', power = ''] = /^([1-9]\d{0,5})e(\d{1,2})$/i.exec(image) ?? [];
+  if (digits !== '') return digits + '0'.repeat(Number(power));
+  if (/^0x[0-9a-f]{1,12}$/i.test(image)) return String(Number(image));
+  const [, amount, size] = /^(\d{1,9})([kKM])$/.exec(image) ?? [];
+  return amount === undefined ? null : amount + (size === 'M' ? '000000' : '000');
+}
+
 function looksLikeCurrency({ image }: Token): boolean {
   return ['usd', 'eur', 'gbp', 'jpy', 'chf', 'cad', 'aud', 'cny', 'inr'].includes(image.toLowerCase());
 }
+
+const currencyNames: Readonly<Record<string, string>> = {
+  dollars: 'USD',
+  dollar: 'USD',
+  euros: 'EUR',
+  euro: 'EUR',
+  pounds: 'GBP',
+  yen: 'JPY',
+};
 
 function durationToken(number: Token, unit: Token, image: string): Token {
   return { ...retype(number, literal.duration, image), endOffset: tokenEnd(unit) - 1 };

@@ -14,10 +14,17 @@ export interface RepairState {
   braces: number;
   /** The word that began the declaration. */
   declaration: TokenType | null;
+  /** Tokens further on, by index, that are to be read as others. */
+  readonly rereads: Map<number, Token>;
 }
+
+/** Repairs what stands at one place; null where nothing is to be repaired. */
+export type RepairAt = (index: number, state: RepairState) => Repair | null;
 
 /** Tokens in the place of as many as are taken from the text. */
 export interface Repair {
+  /** Tokens that were read already and are taken, too. */
+  readonly before?: number;
   readonly taken: number;
   readonly tokens: readonly Token[];
 }

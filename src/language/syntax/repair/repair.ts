@@ -4,6 +4,8 @@
 import type { TokenType } from 'chevrotain';
 import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import {
+  assigning,
+  Currency,
   literal,
   mistake,
   NameToken,
@@ -13,22 +15,52 @@ import {
   type Token,
   word,
 } from '../parse/tokens.ts';
+import { repairConditionBraces, repairPosition, repairThousands } from './foreign-brackets.ts';
+import { repairLambda, repairPresence } from './foreign-calls.ts';
+import { repairConditionFirst, repairDashedList, repairForeignLine } from './foreign-lines.ts';
+import { repairTuple } from './foreign-relations.ts';
+import {
+  repairComment,
+  repairCurlyQuotes,
+  repairCurrencySign,
+  repairOptionalDot,
+  repairPercent,
+  repairRegex,
+  repairSemicolon,
+  repairTernary,
+} from './foreign-signs.ts';
+import { repairCurrencyFirst, repairElse, repairForeignName, repairIsNull } from './foreign-words.ts';
 import { repairNumber } from './number.ts';
-import { type Repair, type RepairState, reportProblem, type SyntaxProblem } from './problem.ts';
+import {
+  type Repair,
+  type RepairAt,
+  type RepairState,
+  reportProblem,
+  type SyntaxProblem,
+} from './problem.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
-
-/** Repairs what stands at one place; null where nothing is to be repaired. */
-type RepairAt = (index: number, state: RepairState) => Repair | null;
 
 /** The same tokens where nothing is to be repaired. */
 export function repair(tokens: Token[], reader: Reader): Token[] {
-  const state: RepairState = { tokens, reader, awaitsAssign: false, braces: 0, declaration: null };
+  const state: RepairState = {
+    tokens,
+    reader,
+    awaitsAssign: false,
+    braces: 0,
+    declaration: null,
+    rereads: new Map(),
+  };
   let repaired: Token[] | null = null;
   for (let index = 0; index < tokens.length; ) {
     const token = tokens[index]!;
-    const better = repairs[token.tokenTypeIdx]?.(index, state) ?? null;
+    const reread = state.rereads.size === 0 ? undefined : state.rereads.get(index);
+    const better =
+      reread === undefined
+        ? (repairs[token.tokenTypeIdx]?.(index, state) ?? null)
+        : { taken: 1, tokens: [reread] };
     if (better !== null) {
       repaired ??= tokens.slice(0, index);
+      if (better.before !== undefined) repaired.length -= better.before;
       repaired.push(...better.tokens);
     } else repaired?.push(token);
     index += better?.taken ?? 1;
@@ -54,7 +86,7 @@ function repairAssign(index: number, state: RepairState): Repair | null {
   const token = state.tokens[index]!;
   const isAssign = state.awaitsAssign;
   state.awaitsAssign = false;
-  if (isAssign) return null;
+  if (isAssign) return repairDashedList(index, state);
   const message = '`=` gives a name its value and does not compare';
   const problem = { code: 'assignment-for-equality', message, write: '==' } as const;
   return replace(token, retype(token, sign.equal, '=='), problem, state);
@@ -85,10 +117,45 @@ function repairInstant(index: number, state: RepairState): Repair | null {
 }
 
 function countBraces(step: 1 | -1): RepairAt {
-  return (_, state) => {
+  return (index, state) => {
+    const better = step === 1 ? repairConditionBraces(index, state) : null;
+    if (better !== null) return better;
     state.braces = Math.max(0, state.braces + step);
     return null;
   };
+}
+
+/** The first repair that applies. */
+function firstOf(...all: readonly RepairAt[]): RepairAt {
+  return (index, state) => {
+    for (const one of all) {
+      const better = one(index, state);
+      if (better !== null) return better;
+    }
+    return null;
+  };
+}
+
+/** `let x == 3` gives a name its value. */
+function repairEqual(index: number, state: RepairState): Repair | null {
+  if (!state.awaitsAssign || !assigning.has(state.tokens[index - 2]?.tokenType)) return null;
+  state.awaitsAssign = false;
+  const token = state.tokens[index]!;
+  const message = `\`${token.image}\` compares: a name is given its value by \`=\``;
+  return replace(
+    token,
+    retype(token, sign.assign, '='),
+    { code: 'foreign-form', message, write: '=' },
+    state,
+  );
+}
+
+/** `:=` gives a name its value in a declaration and compares elsewhere. */
+function repairColonAssign(index: number, state: RepairState): Repair | null {
+  const better = state.awaitsAssign ? '=' : '==';
+  state.awaitsAssign = false;
+  const type = better === '=' ? sign.assign : sign.equal;
+  return foreignOperator(type, better)(index, state);
 }
 
 /** What is looked at twice, by the number of its token type. */
@@ -96,14 +163,39 @@ const repairs: (RepairAt | undefined)[] = [];
 for (const text of reservedWords) repairs[word[text].tokenTypeIdx!] = repairDeclaredWord;
 for (const [type, repairAt] of [
   [word.risk, repairRisk],
-  [NameToken, repairFirstWord],
-  [literal.number, repairNumber],
+  [NameToken, firstOf(repairForeignLine, repairForeignName, repairFirstWord)],
+  [word.when, firstOf(repairConditionFirst, repairDeclaredWord)],
+  [word.any, repairLambda],
+  [word.has, repairPresence],
+  [Currency, repairCurrencyFirst],
+  [word.some, firstOf(repairLambda, repairDeclaredWord)],
+  [word.every, firstOf(repairLambda, repairDeclaredWord)],
+  [word.is, firstOf(repairIsNull, repairDeclaredWord)],
+  [word.in, firstOf(repairTuple, repairDeclaredWord)],
+  [word.else, firstOf(repairElse, repairDeclaredWord)],
+  [literal.number, firstOf(repairThousands, repairNumber)],
   [literal.instant, repairInstant],
   [sign.assign, repairAssign],
   [sign.openCurly, countBraces(1)],
   [sign.closeCurly, countBraces(-1)],
   [mistake.unterminatedQuoted, repairText],
   [mistake.unterminatedRaw, repairText],
+  [sign.openSquare, repairPosition],
+  [sign.equal, repairEqual],
+  [mistake.comment, repairComment],
+  [mistake.dashes, repairComment],
+  [mistake.regex, repairRegex],
+  [mistake.curlyQuotes, repairCurlyQuotes],
+  [mistake.currencySign, repairCurrencySign],
+  [mistake.percent, repairPercent],
+  [mistake.semicolon, repairSemicolon],
+  [mistake.optionalDot, repairOptionalDot],
+  [mistake.question, repairTernary],
+  [mistake.colonAssign, repairColonAssign],
+  [mistake.arrow, foreignOperator(sign.atLeast, '>=')],
+  [mistake.atLeast, foreignOperator(sign.atLeast, '>=')],
+  [mistake.atMost, foreignOperator(sign.atMost, '<=')],
+  [mistake.notEqual, foreignOperator(sign.notEqual, '!=')],
   [mistake.doubleAmpersand, foreignOperator(word.and, 'and')],
   [mistake.doubleBar, foreignOperator(word.or, 'or')],
   [mistake.bang, foreignOperator(word.not, 'not ')],

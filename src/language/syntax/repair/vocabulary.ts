@@ -27,7 +27,7 @@ export const declarationVocabulary: Vocabulary = {
     hours: ['schedule'],
     let: ['const', 'var', 'def', 'define'],
     meter: ['limit', 'counter'],
-    policy: ['rule', 'package', 'permission'],
+    policy: ['policies', 'rule', 'package', 'permission'],
     guarantee: ['invariant', 'assert'],
   } satisfies Record<Declaration['kind'], readonly string[]>,
 };
@@ -37,7 +37,7 @@ export const effectVocabulary: Vocabulary = {
   what: 'rule',
   words: {
     allow: ['permit', 'grant', 'accept', 'pass'],
-    deny: ['forbid', 'block', 'reject', 'refuse', 'prohibit', 'disallow'],
+    deny: ['forbid', 'block', 'reject', 'refuse', 'prohibit', 'disallow', 'denies', 'denied'],
     escalate: ['approve', 'review', 'ask', 'pause', 'hold'],
     reauth: ['confirm', 'reauthenticate', 'mfa', 'stepup', 'step_up'],
     risk: ['score'],

@@ -289,14 +289,10 @@ export interface Unary extends NodeOf<'unary'> {
 }
 
 type Relation = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
-type TextRelation =
-  | 'like'
-  | 'matches'
-  | 'starts with'
-  | 'ends with'
-  | 'contains'
-  | 'mentions any of'
-  | 'inside';
+type SingleTextRelation = 'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside';
+/** The same test for each text of a list. */
+export type AnyTextRelation = `${SingleTextRelation} any of`;
+type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of';
 export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
 
 export interface Binary extends NodeOf<'binary'> {

@@ -79,14 +79,16 @@ function readToken(line: string, at: number, pending: HereDocument[]): ShellToke
   if (sign !== null) return readRedirection(line, { at, sign }, pending);
   const word = readShellWord(line, at);
   if (word === null || line[word.end] === '(') return null;
-  const next = line[word.end];
-  if (!word.isPlain || (next !== '<' && next !== '>')) return word;
-  if (/^\d$/.test(word.text)) {
-    const behind = matchAt(redirection, line, word.end);
-    return behind === null ? null : readRedirection(line, { at: word.end, sign: behind }, pending);
-  }
-  // Of several digits, or a name in braces, some shells make the number of a file.
-  return /^(?:\d+|.*\})$/.test(word.text) ? null : word;
+  if (!isNumberOfFile(line, word)) return word;
+  const behind = matchAt(redirection, line, word.end);
+  return behind === null || word.text.length > 1 || word.text === '}'
+    ? null
+    : readRedirection(line, { at: word.end, sign: behind }, pending);
+}
+
+/** Digits, or a name in braces for some shells, right in front of a redirection. */
+function isNumberOfFile(line: string, { text, isPlain, end }: ShellWord): boolean {
+  return isPlain && (line[end] === '<' || line[end] === '>') && /^(?:\d+|.*\})$/.test(text);
 }
 
 /** A line that is continued right behind a sign of one character, which the next may make another one. */
@@ -104,8 +106,10 @@ function readRedirection(line: string, { at, sign }: Sign, pending: HereDocument
   if (line[behind] === '(' || (sign === '<<' && line[behind] === '<') || line.startsWith('\\\n', behind)) {
     return null;
   }
-  const target = readShellWord(line, behind + (matchAt(blank, line, behind)?.length ?? 0));
+  const start = behind + (matchAt(blank, line, behind)?.length ?? 0);
+  const target = line[start] === '#' ? null : readShellWord(line, start);
   if (target === null || target.isPattern || isEmpty(target) || line[target.end] === '(') return null;
+  if (isNumberOfFile(line, target)) return null;
   const { end, text } = target;
   const nothing: Redirection = { kind: 'redirection', opens: null, file: '', end };
   switch (sign) {

@@ -98,7 +98,8 @@ const wrappers = {
   setsid: (args) => behindOptions(args, {}),
   stdbuf: (args) => behindOptions(args, { '-i0': 0, '-o0': 0, '-e0': 0, '-iL': 0, '-oL': 0, '-eL': 0 }),
   sudo: (args) => behindOptions(args, { '-n': 0 }),
-  time: (args) => behindOptions(args, { '-p': 0 }),
+  // Alone it is an error to some shells where a parenthesis is closed behind it.
+  time: (args) => (args.length === 0 ? null : behindOptions(args, { '-p': 0 })),
   timeout: (args) => {
     const behind = behindOptions(args, { '-k': 1, '-s': 1 });
     return behind !== null && duration.test(behind[0] ?? '') ? behind.slice(1) : null;

@@ -14,7 +14,7 @@ export const problems = {
   not_requestable: { status: 400, title: 'The denial is not one that people could lift' },
   invalid_denial_binding: { status: 400, title: 'The access request is not for what was denied' },
   malformed_request: { status: 400, title: 'The request is not valid HTTP' },
-  invalid_body: { status: 400, title: 'The body is not what this address takes' },
+  invalid_body: { status: 400, title: 'Some fields of the body are missing or wrong' },
   invalid_query: { status: 400, title: 'A parameter of the address cannot be taken' },
   missing_api_key: { status: 401, title: 'The request carries no API key' },
   invalid_api_key: { status: 401, title: 'The API key is not valid' },

@@ -107,9 +107,21 @@ export async function dashboardRoutes(
   for (const address of pageAddresses) {
     app.get(address, { config }, (request, reply) => send(indexName, request, reply));
   }
-  for (const name of files.keys()) {
-    if (name !== indexName) app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
-  }
+  app.get<{ Params: { '*': string } }>('/assets/*', { config }, (request, reply) =>
+    send(`assets/${request.params['*']}`, request, reply),
+  );
+  const others = [...files.keys()].filter((name) => name !== indexName && !name.startsWith('assets/'));
+  for (const name of others) app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
+  app.get('/*', { config }, (request, reply) =>
+    asksForPage(request) && files.has(indexName)
+      ? send(indexName, request, reply.code(404))
+      : reply.callNotFound(),
+  );
+}
+
+/** Somebody at a browser is told by the page, with its menu, that there is nothing; programs read a problem. */
+function asksForPage({ headers: { accept = '' }, url }: FastifyRequest): boolean {
+  return accept.includes('text/html') && !/^\/(?:v1|assets)\//.test(url);
 }
 
 /** Gzip is made when it is first asked for: nearly all take brotli. */

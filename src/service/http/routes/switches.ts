@@ -31,6 +31,10 @@ const scopePattern = `^(all|tier:(${tierPattern})|area:[0-9A-Za-z_.-]{1,200}|age
 const switchFields = {
   id: text(100),
   scope: text(300),
+  agent_name: {
+    type: ['string', 'null'],
+    description: 'Of the agent that the scope names; null for any other.',
+  },
   reason: text(500),
   created_at: time,
   created_by: text(100),
@@ -42,6 +46,7 @@ const switchSchema = objectSchema(switchFields);
 const switchExample = {
   id: '5a0c0de0-0000-4000-8000-000000000000',
   scope: 'area:payment',
+  agent_name: null,
   reason: 'the ledger is being checked',
   created_at: '2026-03-02T10:00:00.000Z',
   created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
@@ -57,7 +62,9 @@ const listSwitches = route<SwitchDeps>({
     summary: 'The kill switches that are on, the latest first',
     replies: { 200: listReply('The switches', switchSchema, switchExample) },
   },
-  handle: async ({ switches }) => ({ items: (await switches.list()).map(shownSwitch) }),
+  handle: async ({ switches, store }) => ({
+    items: await Promise.all((await switches.list()).map((one) => shownSwitch(one, store))),
+  }),
 });
 
 const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
@@ -88,7 +95,7 @@ const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
     const result = await switches.turnOn(actorOf(call), { scope, reason });
     if (result.kind === 'invalid') throw invalidBody(result);
     call.reply.code(201);
-    return { ...shownSwitch(result.switch), warnings: areaWarnings(scope, policies) };
+    return { ...(await shownSwitch(result.switch, store)), warnings: areaWarnings(scope, policies) };
   },
 });
 
@@ -160,10 +167,13 @@ function scopeText(scope: SwitchScope): string {
   }
 }
 
-function shownSwitch({ id, scope, reason, createdAtMs, createdBy, createdByName }: Switch) {
+async function shownSwitch(one: Switch, store: Pick<Store, 'agents'>) {
+  const { id, scope, reason, createdAtMs, createdBy, createdByName } = one;
+  const agent = scope.kind === 'agent' ? await store.agents.find(scope.agentId) : null;
   return {
     id,
     scope: scopeText(scope),
+    agent_name: agent?.name ?? null,
     reason,
     created_at: timeText(createdAtMs),
     created_by: createdBy,

@@ -3,7 +3,6 @@
 
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import type { ActivityStore } from '../contract/agent-activity.ts';
 import { type DocumentStore, kindsOf } from '../contract/documents.ts';
@@ -53,8 +52,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
   const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
   const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed };
-  const worker = startWriter(writerData);
-  const queue = await openWriteQueue(worker, options.writesPendingMax ?? defaultWritesPendingMax);
+  const queue = await openWriteQueue(writerData, options.writesPendingMax ?? defaultWritesPendingMax);
   try {
     withStoreErrors(`${path}.key`, keep);
     return await openWithWriter(writerData, queue);
@@ -62,11 +60,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     await queue.close();
     throw error;
   }
-}
-
-/** The thread that writes; it says whether it could open the database. */
-export function startWriter(data: WriterData): Worker {
-  return new Worker(new URL('./writer.ts', import.meta.url), { workerData: data });
 }
 
 function prepareFiles(path: string): MasterKey {

@@ -8,7 +8,8 @@ import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { createBatchPacker } from './batch-message.ts';
 import { type StoreFailure, toStoreError } from './file/errors.ts';
-import type { FromWriter, ToWriter, WriteOutcome } from './writer.ts';
+import type { FromWriter, ToWriter, WriteOutcome, WriterData } from './writer.ts';
+import { giveWriterBack, takeWriter } from './writer-thread.ts';
 import type { Write, WriteKind, WriteResults } from './writes.ts';
 
 export interface WriteQueue {
@@ -19,7 +20,7 @@ export interface WriteQueue {
   isWritable(): boolean;
   /** Writes that are waiting or under way. */
   depth(): number;
-  /** Finishes what is waiting, then ends the thread. */
+  /** Finishes what is waiting, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -37,8 +38,10 @@ interface UnderWay {
 /** Bounds how long one transaction holds the lock that other processes wait for. */
 const batchWritesMax = 1000;
 
-/** Waits until the writer has opened its database. Rejects with the StoreError for which it could not. */
-export async function openWriteQueue(worker: Worker, writesPendingMax: number): Promise<WriteQueue> {
+/** Waits until a writer has opened the database. Rejects with the StoreError for which it could not. */
+export async function openWriteQueue(data: WriterData, writesPendingMax: number): Promise<WriteQueue> {
+  const worker = takeWriter();
+  worker.postMessage({ kind: 'open', data } satisfies ToWriter);
   await untilReady(worker);
   return createWriteQueue(worker, writesPendingMax);
 }
@@ -52,8 +55,9 @@ function untilReady(worker: Worker): Promise<void> {
     };
     const onMessage = (message: FromWriter) => {
       stopListening();
-      if (message.kind === 'refused') reject(toStoreError(message.failure));
-      else resolve();
+      if (message.kind !== 'refused') return resolve();
+      giveWriterBack(worker);
+      reject(toStoreError(message.failure));
     };
     const onLoss = (cause: unknown) => {
       stopListening();
@@ -88,9 +92,19 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   let ended: StoreError | null = null;
   let closing: Promise<void> | null = null;
   let failedAtMs = -Infinity;
-  const hasExited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const { promise: hasEnded, resolve: end } = Promise.withResolvers<void>();
 
-  worker.on('message', (message: FromWriter) => {
+  worker.on('message', take);
+  worker.on('error', lose);
+  worker.on('exit', lose);
+
+  function take(message: FromWriter): void {
+    if (message.kind === 'closed') {
+      worker.off('message', take).off('error', lose).off('exit', lose);
+      giveWriterBack(worker);
+      end();
+      return;
+    }
     const batch = underWay;
     if (batch === null) throw new Error('the writer answers batches, each once');
     underWay = null;
@@ -101,9 +115,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     // Nonces alone do not try a disk again that has just failed: they go with the next write.
     if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) scheduleSend();
     else if (closing !== null) post({ kind: 'close' });
-  });
-  worker.on('error', lose);
-  worker.on('exit', lose);
+  }
 
   function post(message: ToWriter): void {
     worker.postMessage(message);
@@ -143,6 +155,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     underWay = null;
     waiting = [];
     for (const entry of lost) entry.reject(error);
+    end();
   }
 
   const depth = () => waiting.length + (underWay?.writes.length ?? 0);
@@ -176,7 +189,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
       const isIdle = underWay === null && waiting.length === 0 && nonces.length === 0;
       const isLost = ended !== null;
       ended ??= new StoreError('closed', 'the store is closed');
-      closing = isLost ? Promise.resolve() : hasExited;
+      closing = hasEnded;
       if (isIdle && !isLost) post({ kind: 'close' });
       else if (!isLost) scheduleSend();
       return closing;
@@ -201,7 +214,8 @@ function settle(batch: readonly Waiting[], message: FromWriter): void {
     }
     case 'ready':
     case 'refused':
-      throw new Error('the writer says whether it is ready once, before the first batch');
+    case 'closed':
+      throw new Error('this is no answer to a batch');
   }
 }
 

@@ -1,8 +1,8 @@
 // The writer's thread: batches of writes into transactions, one a batch. It answers `done` only after COMMIT has
 // reached the disk. A write that the database refuses is undone and answered by itself; on any other error the whole
-// batch is rolled back and answered `failed`, and the thread lives on.
+// batch is rolled back and answered `failed`, and the thread lives on. It has one database open at a time.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { knownMasterKey, masterKeyCheck, masterKeyMismatch } from '../contract/master-key.ts';
 import type { NonceUse } from '../contract/records.ts';
@@ -37,58 +37,71 @@ interface Batch {
 export type WriteOutcome = WriteResults[WriteKind] | StoreFailure;
 
 export type ToWriter =
+  | { readonly kind: 'open'; readonly data: WriterData }
   | { readonly kind: 'batch'; readonly writes: BatchMessage; readonly nonces: readonly NonceUse[] }
   | { readonly kind: 'close' };
 
 export type FromWriter =
   | { readonly kind: 'ready' }
-  /** The database could not be opened; the thread ends. */
+  /** The database could not be opened. */
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
   /** Every write of the batch is durable, or was refused for what it found; the nonces are durable. */
   | { readonly kind: 'done'; readonly outcomes: readonly WriteOutcome[] }
   /** Nothing of the batch is stored. */
-  | { readonly kind: 'failed'; readonly failure: StoreFailure };
+  | { readonly kind: 'failed'; readonly failure: StoreFailure }
+  /** The database is closed; the thread may open another. */
+  | { readonly kind: 'closed' };
 
 const cacheKibibytes = 64 * 1024;
 const pageBytes = 8192;
 
-// The thread is started by this project alone, with this data.
-const { path, busyTimeoutMs, actor, ...guards } = workerData as WriterData;
-const port = parentPort;
-if (port === null) throw new Error('the writer runs as a worker thread');
-
-try {
-  const database = openForWriting();
-  const applyBatch = prepareBatches(database);
-  port.on('message', (message: ToWriter) => {
-    switch (message.kind) {
-      case 'batch':
-        return reply(applyBatch({ writes: readBatch(message.writes), nonces: message.nonces }));
-      case 'close':
-        database.close();
-        return port.close();
-    }
-  });
-  reply({ kind: 'ready' });
-} catch (error) {
-  reply({ kind: 'refused', failure: toFailure(error, path) });
-  port.close();
+interface Opened {
+  readonly database: Database.Database;
+  readonly applyBatch: (batch: Batch) => FromWriter;
 }
+
+let opened: Opened | null = null;
+
+parentPort?.on('message', (message: ToWriter) => {
+  switch (message.kind) {
+    case 'open':
+      return reply(open(message.data));
+    case 'batch':
+      if (opened === null) throw new Error('no database is open');
+      return reply(opened.applyBatch({ writes: readBatch(message.writes), nonces: message.nonces }));
+    case 'close':
+      opened?.database.close();
+      opened = null;
+      return reply({ kind: 'closed' });
+  }
+});
 
 function reply(message: FromWriter): void {
-  port?.postMessage(message);
+  parentPort?.postMessage(message);
 }
 
-function openForWriting(): Database.Database {
+function open(data: WriterData): FromWriter {
+  let database: Database.Database | null = null;
+  try {
+    database = openForWriting(data);
+    opened = { database, applyBatch: prepareBatches(database, data) };
+    return { kind: 'ready' };
+  } catch (error) {
+    database?.close();
+    return { kind: 'refused', failure: toFailure(error, data.path) };
+  }
+}
+
+function openForWriting({ path, busyTimeoutMs, ...guards }: WriterData): Database.Database {
   const database = new Database(path, { timeout: busyTimeoutMs });
   try {
     database.pragma('trusted_schema = OFF');
     database.pragma('foreign_keys = ON');
     // Of a new file: a record takes about half of a page of the usual size, and of two halves one is often left empty.
     database.pragma(`page_size = ${pageBytes}`);
-    checkMasterKey(database);
+    checkMasterKey(database, path, guards.masterKey);
     migrate(database, guards);
-    useWriteAheadLog(database);
+    useWriteAheadLog(database, path, busyTimeoutMs);
     database.pragma('synchronous = FULL');
     // The leaves of the indices that records are put into at random: without them in memory, appending gets dearer as
     // records grow.
@@ -101,13 +114,13 @@ function openForWriting(): Database.Database {
 }
 
 /** Before anything is written under another key. */
-function checkMasterKey(database: Database.Database): void {
+function checkMasterKey(database: Database.Database, path: string, masterKey: Uint8Array): void {
   const known = knownMasterKey(database);
-  if (known !== null && known !== masterKeyCheck(guards.masterKey)) throw masterKeyMismatch(`${path}.key`);
+  if (known !== null && known !== masterKeyCheck(masterKey)) throw masterKeyMismatch(`${path}.key`);
 }
 
 /** The change of journal does not wait for a lock by itself, so two processes that open a new file would collide. */
-function useWriteAheadLog(database: Database.Database): void {
+function useWriteAheadLog(database: Database.Database, path: string, busyTimeoutMs: number): void {
   const giveUpAt = Date.now() + busyTimeoutMs;
   for (;;) {
     try {
@@ -120,9 +133,12 @@ function useWriteAheadLog(database: Database.Database): void {
   }
 }
 
-function prepareBatches(database: Database.Database): (batch: Batch) => FromWriter {
+function prepareBatches(
+  database: Database.Database,
+  { path, actor, masterKey }: WriterData,
+): (batch: Batch) => FromWriter {
   const chain = prepareChain(database, createLinkHasher());
-  const seal = prepareSeal(database, sealKeyOf(guards.masterKey));
+  const seal = prepareSeal(database, sealKeyOf(masterKey));
   const basis = prepareBasisCheck(database);
   const apply = prepareWrites(database, { chain, actor, basis });
   // Inside the batch's transaction this is a savepoint.

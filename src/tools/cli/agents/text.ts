@@ -56,7 +56,7 @@ export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): 
 
 export function agentTable(agents: readonly ShownAgent[]): string {
   return table(
-    ['NAME', 'TIER', 'OWNER', 'STATUS', 'SIGNING', 'RATE', 'TAGS', 'ID'],
+    ['name', 'tier', 'control owner', 'status', 'signing', 'rate', 'tags', 'id'],
     agents.map((agent) => [
       ...[agent.name, agent.risk_tier, agent.control_owner, agent.status, agent.signing, rateText(agent)],
       ...[agent.tags.join(' ') || '-', agent.id],
@@ -71,7 +71,7 @@ export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
 
 export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
   return table(
-    ['KEY', 'MADE', 'LAST USED', 'ENDS'],
+    ['key', 'made', 'last used', 'good until'],
     keys.map(({ id, created_at, last_used, not_after: ends }) => [
       ...[`writ_${id}...`, localTime(created_at), last_used === null ? 'never' : localTime(last_used)],
       ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : localTime(ends),

@@ -9,8 +9,6 @@ import { type DiffReport, guaranteeChanges, reportOf } from '../../../reasoning/
 import type { Tallied } from '../../../reasoning/replay/tally.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
-import { countInLog } from '../replay/file-findings.ts';
-import { showFaults, withLog } from '../replay/open-log.ts';
 import { type AskedSide, isPathAlone, loadSide } from '../tasks/compared-side.ts';
 import { diffFindings } from '../tasks/diff-findings.ts';
 import { remarkLines, remarksToMarkdown } from '../tasks/diff-remarks.ts';
@@ -94,6 +92,9 @@ async function diff(
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
   if (options.log === undefined) return finish(null);
+  // Most comparisons read no log, and reading one takes the stores.
+  const { showFaults, withLog } = await import('../replay/open-log.ts');
+  const { countInLog } = await import('../replay/file-findings.ts');
   return await withLog({ ...namedLog(options.log), sinceMs, windowMs: 0 }, async (log) => {
     const code = finish(await countInLog(log, { sides, diff: compared, sinceMs }));
     showFaults(log.faults);

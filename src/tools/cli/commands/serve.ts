@@ -16,7 +16,7 @@ export function defineServe(command: Command, finish: (code: ExitCode) => void):
     const preset = settings[name].default;
     command.option(
       `${flagOf(name)} <${value}>`,
-      preset === null ? meaning : `${meaning} (default: ${preset})`,
+      preset === null || preset === '' ? meaning : `${meaning} (default: ${preset})`,
     );
   }
   command.addHelpText('after', examples).action(async (options: Options) => {

@@ -15,11 +15,12 @@ import {
 } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
-import { table } from '../output/table.ts';
+import { printable, table } from '../output/table.ts';
 
 interface ShownSwitch {
   readonly id: string;
   readonly scope: string;
+  readonly agent_name: string | null;
   readonly reason: string;
   readonly created_at: string;
   readonly created_by_name: string;
@@ -52,7 +53,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
             body,
           );
           show(options, made, ({ id, warnings }) => {
-            print(`${made.scope} is stopped; to resume: writ switch off ${id} --reason "..."\n`);
+            print(`${scopeShown(made)} is stopped; to resume: writ switch off ${id} --reason "..."\n`);
             for (const warning of warnings) printError(`warning: ${warning}\n`);
           });
         }),
@@ -112,12 +113,14 @@ async function withAgentId(api: Api, scope: string): Promise<string> {
 function switchTable(items: readonly ShownSwitch[]): string {
   return table(
     ['id', 'scope', 'since', 'by', 'reason'],
-    items.map(({ id, scope, created_at, created_by_name: by, reason }) => [
-      id,
-      scope,
-      localTime(created_at),
-      by,
-      reason,
+    items.map((one) => [
+      ...[one.id, scopeShown(one), localTime(one.created_at)],
+      ...[one.created_by_name, one.reason],
     ]),
   );
+}
+
+/** As people write it: with the name of an agent. */
+function scopeShown({ scope, agent_name: name }: ShownSwitch): string {
+  return printable(name === null ? scope : `agent:${name}`);
 }

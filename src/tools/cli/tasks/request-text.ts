@@ -20,6 +20,8 @@ export interface ShownRequest {
   readonly payload?: unknown;
   readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
   readonly approvals?: readonly ShownVote[];
+  readonly comments?: readonly ShownComment[];
+  readonly step_ups?: readonly ShownStepUp[];
   readonly created_at: string;
 }
 
@@ -33,6 +35,20 @@ interface ShownVote {
   readonly fell_away: string | null;
 }
 
+interface ShownComment {
+  readonly by: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly at: string;
+}
+
+interface ShownStepUp {
+  readonly by: string;
+  /** The name of the passkey; null where a password and a code were given. */
+  readonly passkey: string | null;
+  readonly at: string;
+}
+
 export function requestText(one: ShownRequest): string {
   const payload = JSON.stringify(one.payload ?? {}, null, 2).replaceAll('\n', '\n  ');
   const lines = [
@@ -44,18 +60,37 @@ export function requestText(one: ShownRequest): string {
     `  policy    ${one.matched_policy} (risk ${one.risk_score})`,
     `  reason    ${one.reason}`,
     `  now       ${one.message}`,
-    ...votesText(one.approvals ?? []),
+    ...peopleLines(one).map((line, index) => `  ${index === 0 ? 'people' : '      '}    ${line}`),
     `  payload   ${payload}`,
     ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),
   ];
   return `${printable(lines.join('\n'))}\n`;
 }
 
-function votesText(votes: readonly ShownVote[]): readonly string[] {
-  if (votes.length === 0) return ['  approvals none'];
-  return votes.map(({ by, group, is_approved, comment, at, fell_away }) => {
-    const what = `${by} ${is_approved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
-    const isOver = fell_away === null ? '' : `; it no longer counts: ${fell_away}`;
-    return `  approvals ${what}, ${localTime(at)}: ${comment}${isOver}`;
-  });
+/** What people did, the earliest first. */
+function peopleLines({
+  approvals = [],
+  comments = [],
+  step_ups: stepUps = [],
+}: ShownRequest): readonly string[] {
+  const done = [
+    ...approvals.map((one) => ({ at: one.at, text: voteText(one) })),
+    ...comments.map(({ at, by, kind, text }) => ({
+      at,
+      text: `${by} ${kind === 'question' ? 'asked' : 'wrote'}: ${text}`,
+    })),
+    ...stepUps.map(({ at, by, passkey }) => ({
+      at,
+      text: `${by} stepped up by ${passkey === null ? 'password and code' : `the passkey "${passkey}"`}`,
+    })),
+  ];
+  const lines = done.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  if (lines.length === 0) return ['nobody has answered'];
+  return lines.map(({ at, text }) => `${localTime(at)}  ${text.replaceAll('\n', ' ')}`);
+}
+
+function voteText({ by, group, is_approved: isApproved, comment, fell_away: fellAway }: ShownVote): string {
+  const what = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
+  const gone = fellAway === null ? '' : ` (no longer counts: ${fellAway})`;
+  return `${by} ${what}${comment === '' ? '' : `: ${comment}`}${gone}`;
 }

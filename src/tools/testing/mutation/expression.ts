@@ -70,6 +70,12 @@ const neighbourOf = {
   contains: null,
   'mentions any of': null,
   inside: null,
+  'like any of': null,
+  'matches any of': null,
+  'starts with any of': null,
+  'ends with any of': null,
+  'contains any of': null,
+  'inside any of': null,
   '+': null,
   '-': null,
   '*': null,
@@ -107,6 +113,12 @@ function binaryChanges(expression: Binary, text: string): readonly PolicyEdit[] 
     case 'contains':
     case 'mentions any of':
     case 'inside':
+    case 'like any of':
+    case 'matches any of':
+    case 'starts with any of':
+    case 'ends with any of':
+    case 'contains any of':
+    case 'inside any of':
       return [negatedExpression(expression, text), ...valueChanges(expression, text)];
   }
 }

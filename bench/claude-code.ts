@@ -1,0 +1,183 @@
+// Claude Code itself behind its hook, with the service and the settings that `writ hook install` writes; a stand-in on this
+// machine speaks for the model, so that no account is needed. Each row says how often the tool ran. `npm run claude-code`, which
+// fetches Claude Code (430 MB unpacked, under a licence of its own).
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startExampleService } from '../examples/service.ts';
+
+const claude = join(
+  import.meta.dirname,
+  '../examples/claude-agent-sdk/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude',
+);
+const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const folder = mkdtempSync(join(tmpdir(), 'writ-claude-code-'));
+const runMsMax = 120_000;
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string | readonly Block[];
+}
+
+const call = /CALL (\{.*\}) END/;
+
+/** What the model says: the tool call that the prompt asks for, and after its result that it is done. */
+function answerTo(messages: readonly Message[]): readonly [event: string, data: object][] {
+  const blocks = messages.flatMap(({ content }) =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+  );
+  const wanted = blocks.map(({ text = '' }) => call.exec(text)?.[1]).find((text) => text !== undefined);
+  const isOver = wanted === undefined || blocks.some(({ type }) => type === 'tool_result');
+  const { name = '', input = {} } = isOver ? {} : (JSON.parse(wanted) as { name: string; input: object });
+  const start = isOver ? { type: 'text', text: '' } : { type: 'tool_use', id: 'toolu_1', name, input: {} };
+  const delta = isOver
+    ? { type: 'text_delta', text: 'Done.' }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(input) };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'stand-in', content: [] };
+  return [
+    ['message_start', { message: Object.assign(message, { stop_reason: null, usage }) }],
+    ['content_block_start', { index: 0, content_block: start }],
+    ['content_block_delta', { index: 0, delta }],
+    ['content_block_stop', { index: 0 }],
+    ['message_delta', { delta: { stop_reason: isOver ? 'end_turn' : 'tool_use' }, usage }],
+    ['message_stop', {}],
+  ];
+}
+
+async function speak(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = Buffer.concat(await request.toArray()).toString();
+  if (request.method !== 'POST' || request.url?.startsWith('/v1/messages') !== true) {
+    response.writeHead(404).end();
+    return;
+  }
+  const { messages } = JSON.parse(body) as { messages: readonly Message[] };
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const [event, data] of answerTo(messages)) {
+    response.write(`event: ${event}\ndata: ${JSON.stringify(Object.assign({ type: event }, data))}\n\n`);
+  }
+  response.end();
+}
+
+interface Ran {
+  readonly session: string;
+  readonly stop: string;
+}
+
+interface Run {
+  readonly settings: string;
+  readonly key: string;
+  readonly args: readonly string[];
+}
+
+async function runClaude({ settings, key, args }: Run): Promise<Ran> {
+  const { port } = model.address() as AddressInfo;
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    CLAUDE_CONFIG_DIR: join(folder, 'claude'),
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+    ANTHROPIC_API_KEY: 'none-is-needed',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    WRIT_API_KEY: key,
+    WRIT_AGENT: '',
+  };
+  const flags = [
+    '-p',
+    '--output-format',
+    'json',
+    '--settings',
+    settings,
+    '--allowedTools',
+    'Bash,Read,Write',
+  ];
+  const child: ChildProcess = spawn(claude, [...args, ...flags], {
+    env,
+    cwd: folder,
+    timeout: runMsMax,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  const [out, err] = await Promise.all(
+    [child.stdout, child.stderr].map(async (stream) => Buffer.concat(await stream!.toArray()).toString()),
+  );
+  await ended;
+  try {
+    const { session_id, stop_reason } = JSON.parse(out ?? '') as { session_id: string; stop_reason: string };
+    return { session: session_id, stop: stop_reason };
+  } catch {
+    throw new Error(`Claude Code said no JSON:\n${out}\n${err}`);
+  }
+}
+
+/** The settings that `writ hook install` writes, with the query of the address added. */
+function settingsFor(url: string, query = ''): string {
+  const file = join(folder, 'settings.json');
+  rmSync(file, { force: true });
+  execFileSync(process.execPath, [writ, 'hook', 'install', 'claude-code', '--url', url, '--file', file]);
+  const text = readFileSync(file, 'utf8').replace('/v1/hooks/claude-code', `/v1/hooks/claude-code${query}`);
+  writeFileSync(file, text);
+  return file;
+}
+
+function promptFor(name: string, input: object): string {
+  return `CALL ${JSON.stringify({ name, input })} END`;
+}
+
+const counter = join(folder, 'counter');
+const timesRun = () => (existsSync(counter) ? readFileSync(counter, 'utf8').split('\n').length - 1 : 0);
+const counting = (word: string) =>
+  promptFor('Bash', { command: `echo ${word} >> ${counter}`, description: 'Counts' });
+
+function tell(what: string, found: string, expected: string): void {
+  if (found !== expected) process.exitCode = 1;
+  console.log(`${found === expected ? 'as expected' : 'OTHERWISE  '} ${what}: ${found}`);
+}
+
+const model = createServer((request, response) => void speak(request, response));
+await once(model.listen(0, '127.0.0.1'), 'listening');
+const service = await startExampleService();
+try {
+  const key = await service.addAgent('claude-code');
+  const outside = join(folder, 'outside');
+  const write = promptFor('Write', { file_path: outside, content: 'x' });
+  await runClaude({ settings: settingsFor(service.url, '?wait=0'), key, args: [write] });
+  tell('DENY', existsSync(outside) ? 'ran' : 'did not run', 'did not run');
+
+  await runClaude({ settings: settingsFor(service.url, '?wait=0'), key, args: [counting('waiting')] });
+  tell('ESCALATE, held', `${timesRun()} times`, '0 times');
+
+  const settings = settingsFor(service.url, '?wait=0&escalate=defer');
+  const deferred = await runClaude({ settings, key, args: [counting('deferred')] });
+  tell('ESCALATE, deferred', `${deferred.stop}, ${timesRun()} times`, 'tool_deferred, 0 times');
+  await service.approveAll();
+  await runClaude({ settings, key, args: ['--resume', deferred.session] });
+  tell('approved, resumed', `${timesRun()} times`, '1 times');
+  await runClaude({ settings, key, args: ['--resume', deferred.session, 'Go on.'] });
+  tell('resumed again', `${timesRun()} times`, '1 times');
+
+  await runClaude({ settings: settingsFor(service.url), key: `${key}0`, args: [counting('key')] });
+  tell('a wrong key', `${timesRun()} times`, '1 times');
+  await runClaude({ settings: settingsFor('http://127.0.0.1:1'), key, args: [counting('away')] });
+  tell('the service is away', `${timesRun()} times`, '1 times');
+
+  writeFileSync(join(folder, 'none.json'), '{}');
+  await runClaude({ settings: join(folder, 'none.json'), key, args: [counting('alone')] });
+  tell('without the hook', `${timesRun()} times`, '2 times');
+} finally {
+  model.closeAllConnections();
+  model.close();
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

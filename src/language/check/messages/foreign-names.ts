@@ -1,0 +1,134 @@
+// Names of other languages → what this one has for them: types, functions, members of values and roots of paths.
+
+import type { NameNode } from '../../syntax/tree/tree.ts';
+import type { Extra } from './problem.ts';
+
+type Names = Readonly<Record<string, readonly string[]>>;
+
+/** Types by name, each with its names elsewhere in small letters. */
+const types: Names = {
+  string: ['str', 'text', 'varchar', 'char', 'uuid', 'symbol'],
+  integer: ['int', 'int32', 'int64', 'long', 'short', 'uint', 'bigint', 'natural', 'count'],
+  number: ['float', 'double', 'decimal', 'real', 'numeric', 'num', 'float64'],
+  boolean: ['bool', 'bit', 'flag'],
+  timestamp: ['time', 'instant', 'timestamptz'],
+  duration: ['timedelta', 'interval', 'timespan'],
+  url: ['uri', 'link', 'href'],
+  host: ['hostname', 'domain', 'fqdn'],
+  email: ['mail', 'emailaddress'],
+  ip: ['ipaddr', 'ipaddress', 'inet', 'ipv4', 'ipv6'],
+  path: ['file', 'filename', 'filepath', 'pathname'],
+};
+
+const elements = 'write the type of the elements in brackets: `[string]`';
+const fieldsInBraces = 'write its fields: `{ name: string }`';
+const typeForms: Readonly<Record<string, string>> = {
+  array: elements,
+  list: elements,
+  set: elements,
+  object: fieldsInBraces,
+  dict: fieldsInBraces,
+  map: fieldsInBraces,
+  struct: fieldsInBraces,
+  enum: 'write its values: `"a" | "b"`',
+  currency: 'write its values: `"USD" | "EUR"`',
+};
+
+/** What to write for a type of another language; nothing for any other name. */
+export function foreignType(name: NameNode): Extra {
+  const small = name.text.toLowerCase();
+  const better = nameFor(small, types);
+  if (better !== null) return writeInstead(name, better);
+  return Object.hasOwn(typeForms, small) ? { help: typeForms[small]! } : {};
+}
+
+/** Functions by name, each with its names elsewhere in small letters. */
+const functions: Names = {
+  length: ['len', 'size', 'count', 'strlen', 'char_length', 'cardinality'],
+  lower: ['tolower', 'to_lower', 'lowercase', 'lcase', 'downcase'],
+  trim: ['strip', 'trim_space'],
+  fold: ['casefold', 'normalize'],
+  host: ['hostname', 'get_host'],
+  min: ['least', 'minimum'],
+  max: ['greatest', 'maximum'],
+  abs: ['absolute'],
+};
+
+const someElement = 'write `some x in payload.tags (x == "a")`';
+const everyElement = 'write `every x in payload.tags (x == "a")`';
+const weekdays = 'declare `hours weekend = sat-sun 00:00-24:00 in "Zone"` and write `now in weekend`';
+const conversion = 'nothing is converted: declare the field with the type that it has';
+const pattern = "write `x matches '...'`, which matches the whole text";
+const smallLetters = 'compare small letters: `lower(x)`';
+const fallback = 'write `(payload.note else "")`';
+const functionForms: Readonly<Record<string, string>> = {
+  any: someElement,
+  all: everyElement,
+  weekday: weekdays,
+  dayofweek: weekdays,
+  day_of_week: weekdays,
+  hour: weekdays,
+  exists: 'write `payload has note`',
+  matches: pattern,
+  match: pattern,
+  upper: smallLetters,
+  toupper: smallLetters,
+  number: conversion,
+  int: conversion,
+  float: conversion,
+  str: conversion,
+  to_number: conversion,
+  if: 'write two rules, each with its own `when`',
+  coalesce: fallback,
+  ifnull: fallback,
+};
+
+/** What to write for a function of another language; nothing for any other name. */
+export function foreignFunction(name: NameNode): Extra {
+  const small = name.text.toLowerCase();
+  const better = nameFor(small, functions);
+  if (better !== null) return writeInstead(name, better);
+  return Object.hasOwn(functionForms, small) ? { help: functionForms[small]! } : {};
+}
+
+const payloadRoots: ReadonlySet<string> = new Set([
+  ...['input', 'args', 'arguments', 'params', 'parameters', 'data', 'body', 'req', 'event', 'context'],
+  ...['ctx', 'resource', 'this', 'self', 'call', 'tool', 'msg', 'message', 'fields', 'attributes'],
+]);
+const personRoots: ReadonlySet<string> = new Set([
+  'user',
+  'principal',
+  'subject',
+  'actor',
+  'caller',
+  'identity',
+]);
+
+/** What to write for a root of paths of another language; nothing for any other path. */
+export function foreignRoot(root: NameNode, steps: readonly NameNode[], fields: ReadonlySet<string>): Extra {
+  if (payloadRoots.has(root.text)) {
+    const [step] = steps;
+    if (step !== undefined && fields.has(step.text)) {
+      return { ...writeInstead(root, 'payload'), help: `write \`payload.${step.text}\`` };
+    }
+    return { help: 'what an agent asks for stands in `payload`, such as `payload.count`' };
+  }
+  if (!personRoots.has(root.text)) return {};
+  const tag = steps.length === 0 ? '...' : steps.map(({ text }) => text).join('.');
+  return {
+    help: `requests come from agents: read \`agent.id\`, or tag the agent and write \`"..." in agent.tags\` for \`${root.text}.${tag}\``,
+  };
+}
+
+/** The function for what is a member of values elsewhere, such as `length`; null for any other. */
+export function foreignMember(name: string): string | null {
+  return nameFor(name.toLowerCase(), { length: [...functions.length!, 'length'], lower: functions.lower! });
+}
+
+function nameFor(name: string, names: Names): string | null {
+  return Object.keys(names).find((one) => one === name || names[one]!.includes(name)) ?? null;
+}
+
+function writeInstead({ span }: NameNode, text: string): Extra {
+  return { help: `write \`${text}\``, fix: { title: `write \`${text}\``, edits: [{ span, text }] } };
+}

@@ -1,0 +1,103 @@
+// What can be wrong with the two sides of a comparison or a test of text, one function a diagnostic.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { Span } from '../../diagnostic/span.ts';
+import type { Expression } from '../../model/expression.ts';
+import type { Type } from '../../model/type.ts';
+import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
+import { spelledPath } from './path-errors.ts';
+import { type Extra, error } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+export function operandsDiffer(node: Binary, left: Type, right: Type): Diagnostic {
+  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
+  const unquoted = literalFix(node.right, left) ?? literalFix(node.left, right);
+  if (unquoted !== null) return error('type-mismatch', node.span, message, unquoted);
+  const [number] = [node.left, node.right].filter((side) => side.kind === 'number');
+  const help = comparisonHelp(left, right, number?.text) ?? comparisonHelp(right, left, number?.text);
+  return error('type-mismatch', node.span, message, help === null ? {} : { help });
+}
+
+const literalForms: Partial<Record<Type['kind'], RegExp>> = {
+  integer: /^-?\d+$/,
+  number: /^-?\d+(?:\.\d+)?$/,
+  boolean: /^(?:true|false)$/,
+  date: /^\d{4}-\d{2}-\d{2}$/,
+  timestamp: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})$/,
+  duration: /^\d+[smhd]$/,
+  money: /^\d+(?:\.\d+)? [A-Z]{3}$/,
+};
+
+/** A literal with quotes that it should not have, or without those that it should. */
+function literalFix(side: Tree, type: Type): Extra | null {
+  const isQuoted = side.kind === 'text' && literalForms[type.kind]?.test(side.value) === true;
+  const isBare = side.kind === 'number' && type.kind === 'text' && type.of === 'string';
+  if (!isQuoted && !isBare) return null;
+  const text = isQuoted ? side.value : isBare ? `"${side.text}"` : '';
+  const fix = { title: `write \`${text}\``, edits: [{ span: side.span, text }] };
+  if (isQuoted) return { help: `write it without quotes: \`${text}\``, fix };
+  return { help: `compare it with a text, such as \`== ${text}\`, or declare it as \`integer\`` };
+}
+
+/** Rules see a path, URL, host or e-mail address in its one canonical form, and other texts as they are written. */
+export function spellingsDiffer(span: Span, left: Type, right: Type): Diagnostic {
+  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` may spell one value in two ways`;
+  const help = canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type';
+  return error('type-mismatch', span, message, { help });
+}
+
+function canonicalHelp(written: Type, beside: Type): string | null {
+  if (written.kind !== 'text' || beside.kind !== 'text') return null;
+  if (written.of !== 'string' || beside.of === 'string') return null;
+  const { of } = beside;
+  const stray = written.values?.find((value) => (canonicalText(of, value) ?? value) !== value);
+  if (stray === undefined) return `declare both as \`${of}\``;
+  const better = JSON.stringify(canonicalText(of, stray));
+  return `rules see a \`${of}\` in its canonical form: write \`${better}\` for \`${JSON.stringify(stray)}\``;
+}
+
+function comparisonHelp(a: Type, b: Type, number = '100'): string | null {
+  if (a.kind === 'money' && (b.kind === 'number' || b.kind === 'integer')) {
+    return `write the currency with the amount, such as \`${number} USD\``;
+  }
+  if (a.kind === 'timestamp' && b.kind === 'date') return 'take the date of the instant: `date(x, "Zone")`';
+  if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
+  if (a.kind === 'text') return 'there is no conversion between text and other values';
+  return null;
+}
+
+export function rangeMismatch(end: Expression, type: Type): Diagnostic {
+  const message = `the end of the range is \`${typeText(end.type)}\`, the value \`${typeText(type)}\``;
+  const help = comparisonHelp(type, end.type) ?? comparisonHelp(end.type, type);
+  return error('type-mismatch', end.span, message, help === null ? {} : { help });
+}
+
+export function notText(expression: Expression, operator: string, node: Tree): Diagnostic {
+  const message = `\`${operator}\` tests text, this is \`${typeText(expression.type)}\``;
+  return error('not-text', expression.span, message, notTextHelp(expression, operator, node));
+}
+
+function notTextHelp(expression: Expression, operator: string, node: Tree): Extra {
+  const isBinary = node.kind === 'binary' && node.left.span.start === expression.span.start;
+  if (expression.type.kind !== 'list') {
+    return expression.type.kind === 'record'
+      ? { help: 'name a field of it' }
+      : { help: 'compare it by `==`, `<`, `>` or `in`, or declare the field as `string`' };
+  }
+  const list = expression.kind === 'field' ? spelledPath(expression) : 'list';
+  const part = isBinary ? writtenText(node.right) : null;
+  if (operator !== 'contains') {
+    return { help: `go through it: \`some x in ${list} (x ${operator} ${part ?? '...'})\`` };
+  }
+  const text = `${part ?? 'x'} in ${list}`;
+  if (!isBinary || part === null || list === 'list') return { help: `write \`${text}\`` };
+  return {
+    help: `write \`${text}\``,
+    fix: { title: `write \`${text}\``, edits: [{ span: node.span, text }] },
+  };
+}
+
+function writtenText(node: Tree): string | null {
+  return node.kind === 'text' ? JSON.stringify(node.value) : null;
+}

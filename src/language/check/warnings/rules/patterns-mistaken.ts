@@ -1,0 +1,108 @@
+// Signs of patterns where they stand for themselves, and patterns that have none: `x == "/etc/*"`, `x like "a?c"`,
+// `x matches "abc"`. A guard that is meant as a pattern and compares a text guards next to nothing.
+
+import type { Expression } from '../../../model/expression.ts';
+import { constantText, type ValueOfLet } from '../../logic/constants.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+import { walkCondition } from './values-never-equal.ts';
+
+/** What is probably not meant, and what to write. */
+interface Mistaken {
+  readonly message: string;
+  readonly help: string;
+}
+
+export function patternsMistaken({ conditions, env, valueOfLet }: Examined): void {
+  for (const condition of conditions) {
+    walkCondition(condition, (node) => {
+      const mistaken = mistakenIn(node, valueOfLet);
+      if (mistaken === null) return;
+      const { message, help } = mistaken;
+      env.report(warning('pattern-mistaken', node.span, message, { help }));
+    });
+  }
+}
+
+function mistakenIn(node: Expression, valueOfLet: ValueOfLet): Mistaken | null {
+  switch (node.kind) {
+    case 'compare':
+      return (
+        starCompared(node.left, [node.right], valueOfLet) ?? starCompared(node.right, [node.left], valueOfLet)
+      );
+    case 'in-elements':
+      return node.elements.kind === 'list'
+        ? starCompared(node.subject, node.elements.elements, valueOfLet)
+        : null;
+    case 'text-test':
+      return node.operator === 'inside' ? null : starInPart(node.operator, node.right, valueOfLet);
+    case 'like':
+      return foreignGlob(node.pattern, node.subject);
+    case 'matches':
+      return plainRegex(node.pattern);
+    default:
+      return null;
+  }
+}
+
+/** A `*` at an end of a text beside free text: `*` alone is a value that people give to scopes. */
+function starCompared(
+  { type }: Expression,
+  others: readonly Expression[],
+  valueOfLet: ValueOfLet,
+): Mistaken | null {
+  if (type.kind !== 'text' || type.values !== null) return null;
+  for (const other of others) {
+    const text = other.kind === 'literal' ? constantText(other, valueOfLet) : null;
+    if (text === null || !hasOuterStar(text)) continue;
+    const shown = JSON.stringify(text);
+    const message = `\`*\` stands for itself here: this is compared with \`${shown}\``;
+    return { message, help: `write \`like ${shown}\` for any text of this form` };
+  }
+  return null;
+}
+
+function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet): Mistaken | null {
+  const text = part.kind === 'literal' ? constantText(part, valueOfLet) : null;
+  if (text === null || !hasOuterStar(text)) return null;
+  const bare = JSON.stringify(text.replaceAll(/^\*+|\*+$/g, ''));
+  return {
+    message: `\`*\` stands for itself here: \`${operator}\` takes a part of a text`,
+    help: `write \`${operator} ${bare}\`, or \`like\` with a pattern`,
+  };
+}
+
+function hasOuterStar(text: string): boolean {
+  return /^\*+[^*]/.test(text) !== /[^*]\*+$/.test(text) || /^\*[^*]+\*$/.test(text);
+}
+
+/** Signs of SQL, of regular expressions and of shells in a pattern that knows `*` alone. */
+function foreignGlob(pattern: string, { type }: Expression): Mistaken | null {
+  const shown = JSON.stringify(pattern);
+  if (!pattern.includes('*') && /^%|%$/.test(pattern)) {
+    const better = JSON.stringify(pattern.replaceAll('%', '*'));
+    return { message: `\`%\` stands for itself in \`${shown}\``, help: `write \`${better}\`` };
+  }
+  const isRegex = /^\^|\$$|^\.\*|\[\^?[A-Za-z0-9]-/.test(pattern);
+  if (isRegex) {
+    const help = "write `matches '...'` for a regular expression, which matches the whole text";
+    return {
+      message: `\`${shown}\` is no regular expression after \`like\`, where \`*\` alone has a meaning`,
+      help,
+    };
+  }
+  const isAddress = type.kind === 'text' && type.of !== 'string' && !type.of.startsWith('path');
+  if (isAddress || pattern.includes('://') || !/[\w./*-]\?[\w.-]/.test(pattern)) return null;
+  const help = "write `*` for any run of characters, or `matches '...'` with `.` for one";
+  return { message: `\`?\` stands for itself in \`${shown}\``, help };
+}
+
+/** A pattern of letters, digits and blanks alone is true of itself only. */
+function plainRegex(pattern: string): Mistaken | null {
+  if (!/^[\p{L}\p{N}_ ]+$/u.test(pattern)) return null;
+  const text = JSON.stringify(pattern);
+  return {
+    message: `\`matches\` is true of the whole text: of \`${pattern}\` and nothing else`,
+    help: `write \`contains ${text}\` for a part, \`== ${text}\` for the whole`,
+  };
+}

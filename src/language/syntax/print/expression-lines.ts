@@ -1,0 +1,103 @@
+// An expression that is too long for a line, or holds comments → lines: an operand of `and` or `or` each, and what stands
+// between parentheses indented between them. What is behind the last operator is no reason to break a chain: a comment
+// there goes behind its line.
+
+import type { Binary, ExpressionNode } from '../tree/tree.ts';
+import { chainLinks, isBracketedByNot, printExpression, printQuantifierHead } from './expression.ts';
+import { columnsMax, type HoldsComment, indentColumns, type PrintedLine } from './layout.ts';
+
+interface ExpressionRoom {
+  readonly indent: number;
+  readonly start: number;
+  readonly holdsComment: HoldsComment;
+  /** How much further in the operands of a chain stand than the first; 1 unless it stands between parentheses. */
+  readonly hanging?: 0 | 1;
+}
+
+/** An expression behind a text: on one line where it fits. */
+export function expressionLines(
+  prefix: string,
+  expression: ExpressionNode,
+  room: ExpressionRoom,
+): readonly PrintedLine[] {
+  const { indent, start, holdsComment, hanging = 1 } = room;
+  const line = { indent, start, text: `${prefix}${printExpression(expression)}` };
+  if (fits(line) && !isParted(expression, holdsComment)) return [line];
+  switch (expression.kind) {
+    case 'quantifier':
+    case 'unary': {
+      const brackets = bracketsOf(expression);
+      if (brackets !== null) return bracketLines(`${prefix}${brackets.head} `, brackets, room);
+      if (expression.kind === 'quantifier' || expression.operator !== 'not') return [line];
+      return expressionLines(`${prefix}not `, expression.operand, room);
+    }
+    case 'binary':
+      if (!isCondition(expression)) return [line];
+      return chainLinks(expression).flatMap((link) => {
+        const isFirst = link.operator === null;
+        const before = isFirst ? prefix : `${link.operator} `;
+        const place = {
+          indent: isFirst ? indent : indent + hanging,
+          start: isFirst ? start : link.start,
+          holdsComment,
+        };
+        return link.isBracketed
+          ? bracketLines(before, { inner: link.operand, close: link.close }, place)
+          : expressionLines(before, link.operand, place);
+      });
+    default:
+      return [line];
+  }
+}
+
+/** What stands between parentheses, and the offset of the closing one. */
+interface Brackets {
+  readonly inner: ExpressionNode;
+  readonly close: number;
+}
+
+/** The parentheses that an expression ends with, and what stands before them. */
+function bracketsOf(expression: ExpressionNode): (Brackets & { readonly head: string }) | null {
+  const close = expression.span.end - 1;
+  if (expression.kind === 'quantifier')
+    return { head: printQuantifierHead(expression), inner: expression.body, close };
+  if (expression.kind !== 'unary' || expression.operator !== 'not') return null;
+  return isBracketedByNot(expression.operand) ? { head: 'not', inner: expression.operand, close } : null;
+}
+
+function bracketLines(
+  prefix: string,
+  { inner, close }: Brackets,
+  { indent, start, holdsComment }: ExpressionRoom,
+): readonly PrintedLine[] {
+  const line = { indent, start, text: `${prefix}(${printExpression(inner)})` };
+  if (fits(line) && !holdsComment({ start: inner.span.start, end: close })) return [line];
+  const place = { indent: indent + 1, start: inner.span.start, holdsComment, hanging: 0 } as const;
+  return [
+    { indent, start, text: `${prefix}(` },
+    ...expressionLines('', inner, place),
+    { indent, start: close, text: ')', isClosing: true },
+  ];
+}
+
+/** Whether a comment stands where it parts the expression into lines. */
+function isParted(expression: ExpressionNode, holdsComment: HoldsComment): boolean {
+  if (!holdsComment(expression.span)) return false;
+  const brackets = bracketsOf(expression);
+  if (brackets !== null) return holdsComment({ start: brackets.inner.span.start, end: brackets.close });
+  if (expression.kind === 'unary') return isParted(expression.operand, holdsComment);
+  if (!isCondition(expression)) return false;
+  const last = chainLinks(expression).at(-1)!;
+  if (holdsComment({ start: expression.span.start, end: last.start })) return true;
+  return last.isBracketed
+    ? holdsComment({ start: last.operand.span.start, end: last.close })
+    : isParted(last.operand, holdsComment);
+}
+
+function isCondition(expression: ExpressionNode): expression is Binary {
+  return expression.kind === 'binary' && (expression.operator === 'and' || expression.operator === 'or');
+}
+
+function fits({ indent, text }: PrintedLine): boolean {
+  return indentColumns(indent) + text.length <= columnsMax;
+}

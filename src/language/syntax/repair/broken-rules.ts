@@ -1,0 +1,51 @@
+// Rules at whose end the parser gave up → rules with a condition of which nothing more is said: what was read of it is a part
+// of what was meant, and whatever is wrong with the part is wrong because of that.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { ParserError } from '../parse/parser.ts';
+import { type Token, tokenEnd } from '../parse/tokens.ts';
+import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
+
+interface Kept {
+  readonly declarations: readonly Declaration[];
+  /** Those of the rules that say what follows from the error alone are left out. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function settleBroken(
+  declarations: readonly Declaration[],
+  diagnostics: readonly Diagnostic[],
+  { errors, tokens }: { readonly errors: readonly ParserError[]; readonly tokens: readonly Token[] },
+): Kept {
+  if (errors.length === 0) return { declarations, diagnostics };
+  const ends = endsBefore(errors, tokens);
+  const names = new Set<number>();
+  const settled = declarations.map((declaration): Declaration => {
+    if (declaration.kind !== 'policy') return declaration;
+    const rules = declaration.rules.map((rule) => {
+      if (!ends.has(rule.span.end)) return rule;
+      names.add(rule.name.span.start);
+      return withoutCondition(rule);
+    });
+    return { ...declaration, rules };
+  });
+  const follows = ({ code, span }: Diagnostic): boolean => code === 'clause-missing' && names.has(span.start);
+  return { declarations: settled, diagnostics: diagnostics.filter((one) => !follows(one)) };
+}
+
+/** Where the tokens end before those that do not fit. */
+function endsBefore(errors: readonly ParserError[], tokens: readonly Token[]): ReadonlySet<number> {
+  const unfit = new Set(errors.map(({ found }) => found));
+  const ends = new Set<number>();
+  for (let index = 1; index <= tokens.length; index++) {
+    if (unfit.has(tokens[index] ?? null)) ends.add(tokenEnd(tokens[index - 1]!));
+  }
+  return ends;
+}
+
+function withoutCondition(rule: RuleNode): RuleNode {
+  const at = { ...rule.span, start: rule.span.end };
+  const missing: Clause = { kind: 'when', condition: { kind: 'missing', span: at }, span: at };
+  const others = rule.clauses.filter(({ kind }) => kind !== 'when' && kind !== 'unless');
+  return { ...rule, clauses: [...others, missing] };
+}

@@ -1,0 +1,20 @@
+// The texts of an array as a set, as they stand or folded. INVARIANT: an array of values is never changed once it is asked
+// for here, so the set is made once, however many formulas read the same list.
+
+import type { Value } from '../../language/model/value.ts';
+import { memo } from '../../language/value/memo.ts';
+import { fold } from '../../language/value/text.ts';
+
+type Keys = ReadonlySet<Value>;
+
+const plain = new WeakMap<readonly Value[], Keys>();
+const folded = new WeakMap<readonly Value[], Keys>();
+
+export function plainKeys(values: readonly Value[]): Keys {
+  return memo(plain, values, () => new Set(values));
+}
+
+/** Of values that are texts. */
+export function foldedKeys(values: readonly Value[]): Keys {
+  return memo(folded, values, () => new Set(values.map((value) => fold(value as string))));
+}

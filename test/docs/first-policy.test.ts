@@ -1,0 +1,50 @@
+// docs/FIRST-POLICY.md is followed: its files are written in their order, its commands run where they stand, and they print
+// what the page shows. UPDATE_GOLDEN=1 writes their output anew.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { writ } from '../cli/writ.ts';
+import { createFolder } from '../policies/folder.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const page = 'docs/FIRST-POLICY.md';
+const step =
+  /\*\*`(?<path>[\w./-]+)`\*\*\n\n```\w*\n(?<file>[\s\S]*?)```|```console\n(?<session>[\s\S]*?)```/g;
+
+/** The arguments of a command line that has no other quotes than single ones. */
+function argsOf(line: string): readonly string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((arg) => arg.replace(/^'|'$/g, ''));
+}
+
+function withoutTimes(output: string): string {
+  return output.replace(/\(\d+\.\d+ s\)/g, '(0.03 s)').trimEnd();
+}
+
+it('does what it says', async () => {
+  const folder = createFolder();
+  const text = readFileSync(page, 'utf8');
+  let made = text;
+  for (const { groups = {} } of text.matchAll(step)) {
+    const { path, file = '', session = '' } = groups;
+    if (path !== undefined) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), file);
+      continue;
+    }
+    const printed: string[] = [];
+    for (const line of session.split('\n').filter((one) => one.startsWith('$ '))) {
+      const [command = '', tail] = line.split(' | tail -n ');
+      const [, npx, program, ...args] = argsOf(command);
+      expect([npx, program]).toEqual(['npx', 'writ']);
+      const { stdout, stderr } = await writ(args, { cwd: folder });
+      const lines = withoutTimes(`${stdout}${stderr}`).split('\n');
+      printed.push(`${line}\n${lines.slice(tail === undefined ? 0 : -Number(tail)).join('\n')}\n`);
+    }
+    made = made.replace(session, () => printed.join('\n'));
+  }
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(page, made);
+  expect(process.env.UPDATE_GOLDEN === '1' ? made : text).toBe(made);
+});

@@ -1,0 +1,68 @@
+// The pages for people: every link leads to a file and a heading that are there, and every page is found from the first.
+
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, it } from 'vitest';
+
+const pages = ['README.md', 'CHANGELOG.md', ...globSync('{docs,policies,examples,bench}/**/*.md')].filter(
+  (page) => !page.includes('node_modules'),
+);
+
+/** As GitHub names a heading; the second of one name has `-1` behind it. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+  const slugs = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) =>
+    title
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const before = (at: number) => slugs.slice(0, at).filter((slug) => slug === slugs[at]).length;
+  return new Set(slugs.map((slug, at) => (before(at) === 0 ? slug : `${slug}-${before(at)}`)));
+}
+
+interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly anchor: string;
+}
+
+function linksOf(page: string): readonly Link[] {
+  const text = readFileSync(page, 'utf8')
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/`[^`\n]*`/g, 'code');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => {
+      const [path = '', anchor = ''] = target.split('#');
+      return { from: page, to: path === '' ? page : normalize(join(dirname(page), path)), anchor };
+    });
+}
+
+const links = pages.flatMap(linksOf);
+
+it('has links that lead somewhere', () => {
+  expect(links.length).toBeGreaterThan(200);
+  expect(links.filter(({ to }) => !existsSync(to))).toEqual([]);
+});
+
+it('has links to headings that are there', () => {
+  const astray = links.filter(
+    ({ to, anchor }) => anchor !== '' && to.endsWith('.md') && existsSync(to) && !anchorsOf(to).has(anchor),
+  );
+  expect(astray).toEqual([]);
+});
+
+it('leads from the README over the index to every page', () => {
+  const found = new Set(['README.md']);
+  for (const page of found) {
+    for (const { to } of links.filter(({ from }) => from === page)) {
+      const there = existsSync(to) && statSync(to).isDirectory() ? globSync(`${to}/*.md`) : [to];
+      for (const one of there.map((path) => normalize(path))) if (one.endsWith('.md')) found.add(one);
+    }
+  }
+  expect(pages.filter((page) => !found.has(page))).toEqual([]);
+  expect(links.some(({ from, to }) => from === 'README.md' && to === 'docs/README.md')).toBe(true);
+});

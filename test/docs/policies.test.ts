@@ -1,0 +1,29 @@
+// Policies that the pages show whole compile, and the checker has nothing to say about them.
+
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { checkSources } from '../../src/pipeline.ts';
+
+/** Those that stand in parts, or show what the checker says. */
+const elsewhere = ['docs/FIRST-POLICY.md', 'docs/LANGUAGE.md'];
+
+const shown = globSync(['docs/*.md', 'docs/integrations/*.md'])
+  .filter((page) => !elsewhere.includes(page))
+  .flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
+      .map(([, language = '', text = '']) => ({ page, language, text }))
+      .filter(({ language }) => language === '' || language === 'writ')
+      .filter(({ text }) => /^action /m.test(text) && /^policy /m.test(text)),
+  );
+
+it.each(shown)('$page', ({ text }) => {
+  const { diagnostics } = checkSources({
+    files: [{ path: 'shown.policy', text }],
+    readListFile: (path) => ({ code: 'list-file-missing', message: path }),
+  });
+  expect(diagnostics).toEqual([]);
+});
+
+it('are some', () => {
+  expect(shown.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,19 @@
+// `writ fmt` keeps the tree and every comment of any layout, and prints what it has printed to itself. WRIT_LAYOUTS says how many are tried.
+
+import { expect, it } from 'vitest';
+import { layoutsKeepTrees } from './layouts.ts';
+
+const count = Number(process.env.WRIT_LAYOUTS ?? 150);
+const seed = Number(process.env.WRIT_LAYOUTS_SEED ?? (count > 1_000 ? Date.now() % 1e9 : 1));
+
+it('any layout is printed with its tree and its comments, once and for all', {
+  timeout: 30_000 + count * 100,
+}, () => {
+  const { layouts, others, comments, findings } = layoutsKeepTrees(count, seed);
+  console.log(
+    `seed ${seed}: ${layouts} layouts with ${comments} comments, ${others} texts read otherwise, ${findings.length} failures`,
+  );
+  expect(findings.slice(0, 3)).toEqual([]);
+  expect(layouts).toBe(count);
+  expect(comments).toBeGreaterThan(layouts);
+});

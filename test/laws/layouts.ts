@@ -1,0 +1,119 @@
+// Policy files with their layout mangled: blanks, line ends and comments at the borders of tokens, wherever the same tree is
+// still read. What is printed of such a file has the tree and every comment of it, and is printed to itself.
+
+import { isDeepStrictEqual } from 'node:util';
+import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
+import { tokenEnd, tokenize } from '../../src/language/syntax/parse/tokens.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { withoutPlaces } from '../syntax/nodes.ts';
+import type { Case } from './cases.ts';
+import { corpus } from './corpus.ts';
+
+export interface LayoutRun {
+  /** Layouts that are read as the same tree. */
+  readonly layouts: number;
+  /** Mangled texts that are read otherwise, as where a blank parts what is one word. */
+  readonly others: number;
+  readonly comments: number;
+  readonly findings: readonly Case[];
+}
+
+/** Every border of tokens is changed with one of these chances, so that some layouts are mangled a little and some wholly. */
+const chances = [0.05, 0.3, 0.9];
+
+export function layoutsKeepTrees(count: number, seed: number): LayoutRun {
+  const random = createRandom(seed);
+  const sources = corpus()
+    .map(({ files }) => files[0]!.text)
+    .filter((text) => text.length < 20_000 && !hasErrors(read(text).diagnostics));
+  const findings: Case[] = [];
+  const run = { layouts: 0, others: 0, comments: 0 };
+  for (let tried = 0; run.layouts < count && tried < 20 * count; tried++) {
+    const source = sources[tried % sources.length]!;
+    const text = mangled(source, random.pick(chances), random);
+    const { file, diagnostics } = read(text);
+    if (hasErrors(diagnostics) || !isDeepStrictEqual(undocumented(file), undocumented(read(source).file))) {
+      run.others++;
+      continue;
+    }
+    run.layouts++;
+    run.comments += file.comments.length;
+    const problem = layoutProblem(file);
+    if (problem === null) continue;
+    findings.push({ files: [{ path: 'mangled.policy', text }], lists: {}, problem, facts: null });
+  }
+  return { ...run, findings };
+}
+
+function read(text: string): ReturnType<typeof parse> {
+  return parse({ path: 'mangled.policy', text });
+}
+
+/** What is wrong with how a file is printed; null for nothing. */
+export function layoutProblem(file: PolicyFile): string | null {
+  const printed = printFile(file);
+  const again = read(printed);
+  if (hasErrors(again.diagnostics)) return 'what is printed has errors';
+  if (!isDeepStrictEqual(withoutPlaces(again.file.declarations), withoutPlaces(file.declarations)))
+    return 'is printed to another tree';
+  if (!isDeepStrictEqual(commentsOf(again.file), commentsOf(file))) return 'loses or reorders a comment';
+  return printFile(again.file) === printed ? null : 'is printed otherwise when printed again';
+}
+
+function commentsOf({ comments }: PolicyFile): readonly string[] {
+  return comments.map(({ text }) => text);
+}
+
+/** Which comments are documentation is decided by the layout. */
+function undocumented(file: PolicyFile): unknown {
+  return JSON.parse(JSON.stringify(withoutPlaces(file.declarations)), (key, value: unknown) =>
+    key === 'doc' ? null : value,
+  );
+}
+
+/** The same tokens and comments, with other blanks, line ends and further comments between them. */
+export function mangled(text: string, chance: number, random: Random): string {
+  const { tokens, comments } = tokenize(text);
+  const parts = [...tokens, ...comments].toSorted((a, b) => a.startOffset - b.startOffset);
+  const written = new Set(comments);
+  let result = '';
+  let end = 0;
+  let isBehindComment = false;
+  for (const part of parts) {
+    const gap = text.slice(end, part.startOffset);
+    result += random.chance(chance) ? otherGap(gap, isBehindComment, random) : gap;
+    result += text.slice(part.startOffset, tokenEnd(part));
+    end = tokenEnd(part);
+    isBehindComment = written.has(part);
+  }
+  return result + text.slice(end);
+}
+
+function otherGap(gap: string, isBehindComment: boolean, random: Random): string {
+  const start = isBehindComment ? '\n' : '';
+  switch (random.below(8)) {
+    case 0:
+      return isBehindComment ? start : gap === '' ? '' : ' ';
+    case 1:
+      return `${start} \t  `;
+    case 2:
+      return `${start}\n`;
+    case 3:
+      return `${start}\n\n\n  `;
+    case 4:
+      return `${start} # ${aWord(random)}\n`;
+    case 5:
+      return `${start}\n# ${aWord(random)}\n    # ${aWord(random)}\n`;
+    case 6:
+      return `${start}\n\n# ${aWord(random)}\n\n`;
+    default:
+      return `${start} #${aWord(random)}\n\n#\n`;
+  }
+}
+
+function aWord(random: Random): string {
+  return random.pick(['one', 'two words', 'payload.count > 3', '"a"', '}', 'and', 'déjà vu']);
+}

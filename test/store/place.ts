@@ -1,0 +1,57 @@
+// Where the store of a test lies: a file in a folder of the test, or with TEST_STORE=postgres a database of its own.
+
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { type StorePlace, storePlaceOf } from '../../src/service/store/open.ts';
+import { keptPostgres } from './postgres-server.ts';
+
+export const isOnPostgres = process.env.TEST_STORE === 'postgres';
+
+export interface TestPlace {
+  readonly place: StorePlace;
+  /** When nobody has it open any more. */
+  readonly drop: () => Promise<void>;
+}
+
+export async function newPlace(folder: string): Promise<TestPlace> {
+  if (!isOnPostgres) return { place: { path: join(folder, 'writ.db') }, drop: async () => {} };
+  const server = await keptPostgres();
+  const { url, keyFile, drop } = await server.createDatabase();
+  return { place: { url, keyFile }, drop };
+}
+
+const databases = new Map<string, string>();
+
+/** The environment of commands on a data directory: always the same database for the same directory. */
+export async function storeEnvironment(data: string): Promise<Readonly<Record<string, string>>> {
+  if (!isOnPostgres) return {};
+  let url = databases.get(data);
+  if (url === undefined) {
+    const server = await keptPostgres();
+    const database = await server.createDatabase();
+    url = database.url;
+    databases.set(data, url);
+    const key = join(data, 'writ.key');
+    if (!existsSync(key)) copyFileSync(database.keyFile, key);
+  }
+  return { WRIT_STORE: url };
+}
+
+/** Of commands on a data directory. */
+export async function placeOf(data: string): Promise<StorePlace> {
+  const { WRIT_STORE: database = null } = await storeEnvironment(data);
+  return storePlaceOf({ data, database });
+}
+
+/** Past the store, as whoever gets at the file or the database: the statement is of both dialects. */
+export async function tamper(place: StorePlace, statement: string): Promise<void> {
+  if ('url' in place) {
+    const server = await keptPostgres();
+    await server.query(statement, new URL(place.url).pathname.slice(1));
+    return;
+  }
+  const database = new Database(place.path);
+  database.exec(statement);
+  database.close();
+}
