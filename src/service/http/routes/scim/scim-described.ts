@@ -8,7 +8,7 @@ import { userUrn } from './scim-users.ts';
 
 export const scimBase = '/scim/v2';
 export const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
-export const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const patchUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 const resource: JsonSchema = {
   type: 'object',
