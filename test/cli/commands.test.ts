@@ -185,8 +185,7 @@ false   escalate p/medium
   false   payload.n >= 10 and agent.risk_tier in ["high", "critical"]
     false   payload.n >= 10
               payload.n = 5
-    true    agent.risk_tier in ["high", "critical"]
-              agent.risk_tier = high
+
 `);
     expect(pending.code).toBe(3);
     expect(pending.stdout).toContain(

@@ -296,6 +296,8 @@ describe('connections', () => {
     const service = await startService({ store });
     const post = writer.postMessage.bind(writer);
     writer.postMessage = (message: unknown) => void setTimeout(() => post(message), 300);
+    // Another store gets it next.
+    onTestFinished(() => void Reflect.deleteProperty(writer, 'postMessage'));
     const socket = await open(service);
     socket.write(head(service, allowBody.length) + allowBody);
     await pause(100);

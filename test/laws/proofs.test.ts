@@ -60,12 +60,16 @@ describe('claims about the conditions of rules', () => {
       for (const action of [...set.actions.values()].slice(0, 1)) {
         const claims = claimsOf(set, action.key);
         const verdicts = proveAction(set, action.key, claims);
-        for (const [claim, few] of decideWithFew(set, action.key, claims)) {
-          expect(few.kind).toBe(verdicts.get(claim)!.kind);
+        const byFew = decideWithFew(set, action.key, claims);
+        for (const [claim, few] of byFew) {
+          // What nobody understands of a rule that is left out leaves open only what all rules say.
+          expect([few.kind, 'undecided']).toContain(verdicts.get(claim)!.kind);
           withFew[few.kind] += 1;
         }
         for (const [{ effect }, { kind }] of verdicts) (effect === 'ask' ? asking : counts)[kind] += 1;
-        const proved = [...verdicts].flatMap(([claim, { kind }]) => (kind === 'proved' ? [claim] : []));
+        const proved = [...verdicts, ...byFew].flatMap(([claim, { kind }]) =>
+          kind === 'proved' ? [claim] : [],
+        );
         for (let drawn = 0; drawn < 60; drawn += 1) {
           const facts = randomRequest(source, action);
           if (checkPayload(action.shape, facts.payload).length > 0) continue;

@@ -26,7 +26,8 @@ export function addErrorReplies(app: FastifyInstance): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(toProblem(error), request, reply));
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsAt(routes, request.url);
-    return sendProblem(allowed === null ? unknownRoute() : methodNotAllowed(allowed), request, reply);
+    const isUnknown = allowed === null || allowed.has(request.method);
+    return sendProblem(isUnknown ? unknownRoute() : methodNotAllowed(allowed), request, reply);
   });
 }
 
