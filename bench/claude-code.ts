@@ -22,6 +22,8 @@ const runMsMax = 120_000;
 interface Block {
   readonly type: string;
   readonly text?: string;
+  /** Of the result of a tool. */
+  readonly content?: unknown;
 }
 
 interface Message {
@@ -55,6 +57,9 @@ function answerTo(messages: readonly Message[]): readonly [event: string, data: 
   ];
 }
 
+/** What the tool last told the model. */
+let lastResult = '';
+
 async function speak(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = Buffer.concat(await request.toArray()).toString();
   if (request.method !== 'POST' || request.url?.startsWith('/v1/messages') !== true) {
@@ -62,6 +67,9 @@ async function speak(request: IncomingMessage, response: ServerResponse): Promis
     return;
   }
   const { messages } = JSON.parse(body) as { messages: readonly Message[] };
+  for (const { content } of messages)
+    for (const block of typeof content === 'string' ? [] : content)
+      if (block.type === 'tool_result') lastResult = JSON.stringify(block.content);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const [event, data] of answerTo(messages)) {
     response.write(`event: ${event}\ndata: ${JSON.stringify(Object.assign({ type: event }, data))}\n\n`);
@@ -121,14 +129,44 @@ async function runClaude({ settings, key, args }: Run): Promise<Ran> {
   }
 }
 
-/** The settings that `writ hook install` writes, with the query of the address added. */
-function settingsFor(url: string, query = ''): string {
+/** The settings that `writ hook install` writes, with the query of the address added, and a time that ends sooner. */
+function settingsFor(url: string, query = '', timeoutSeconds = 60): string {
   const file = join(folder, 'settings.json');
   rmSync(file, { force: true });
   execFileSync(process.execPath, [writ, 'hook', 'install', 'claude-code', '--url', url, '--file', file]);
-  const text = readFileSync(file, 'utf8').replace('/v1/hooks/claude-code', `/v1/hooks/claude-code${query}`);
+  const text = readFileSync(file, 'utf8')
+    .replace('/v1/hooks/claude-code', `/v1/hooks/claude-code${query}`)
+    .replace('"timeout": 60', `"timeout": ${timeoutSeconds}`);
   writeFileSync(file, text);
   return file;
+}
+
+/** In the place of the service, each for as long as `use` takes. */
+const broken: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  'the service answers 500': (response) => response.writeHead(500).end(),
+  'the service answers half a body': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+    response.write('{"hookSpecificOutput":', () => response.destroy());
+  },
+  'the service answers HTML': (response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Sign in</p>'),
+  'the service answers an unknown word': (response) => {
+    const hookSpecificOutput = { hookEventName: 'PreToolUse', permissionDecision: 'perhaps' };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ hookSpecificOutput }));
+  },
+  'the service does not answer in time': () => undefined,
+};
+
+async function inPlaceOfService(
+  answer: (response: ServerResponse) => void,
+  use: (url: string) => Promise<unknown>,
+): Promise<void> {
+  const server = createServer((request, response) => request.resume().once('end', () => answer(response)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  server.closeAllConnections();
+  server.close();
 }
 
 function promptFor(name: string, input: object): string {
@@ -150,6 +188,15 @@ await once(model.listen(0, '127.0.0.1'), 'listening');
 const service = await startExampleService();
 try {
   const key = await service.addAgent('claude-code');
+  const note = join(folder, 'note');
+  writeFileSync(note, 'Lunch is at noon.');
+  await runClaude({
+    settings: settingsFor(service.url),
+    key,
+    args: [promptFor('Read', { file_path: note })],
+  });
+  tell('ALLOW', lastResult.includes('Lunch is at noon.') ? 'ran' : 'did not run', 'ran');
+
   const outside = join(folder, 'outside');
   const write = promptFor('Write', { file_path: outside, content: 'x' });
   await runClaude({ settings: settingsFor(service.url, '?wait=0'), key, args: [write] });
@@ -171,6 +218,13 @@ try {
   tell('a wrong key', `${timesRun()} times`, '1 times');
   await runClaude({ settings: settingsFor('http://127.0.0.1:1'), key, args: [counting('away')] });
   tell('the service is away', `${timesRun()} times`, '1 times');
+
+  for (const [what, answer] of Object.entries(broken)) {
+    await inPlaceOfService(answer, (url) =>
+      runClaude({ settings: settingsFor(url, '', 3), key, args: [counting('broken')] }),
+    );
+    tell(what, `${timesRun()} times`, '1 times');
+  }
 
   writeFileSync(join(folder, 'none.json'), '{}');
   await runClaude({ settings: join(folder, 'none.json'), key, args: [counting('alone')] });

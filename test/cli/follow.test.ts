@@ -96,6 +96,8 @@ describe('writ completion', () => {
       ['writ', 'requests', '--decision', 'D', 'DENY'],
       ['writ', 'audit', 'export', '--format', '', 'jsonl csv'],
       ['writ', 'completion', 'f', 'fish'],
+      // Of the command that runs where none is named.
+      ['writ', 'mcp', '--key', '--key-file'],
       // A file: the shell completes it by itself.
       ['writ', 'audit', 'export', '--data', 'v', ''],
     ];

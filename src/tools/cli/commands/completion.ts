@@ -40,12 +40,19 @@ interface Place {
 function placesOf(command: Command, path: readonly string[]): readonly Place[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
-  const options = help.visibleOptions(command);
+  const found = [...defaultOf(command), command].flatMap((one) => help.visibleOptions(one));
+  const options = [...new Map(found.map((option) => [option.long, option])).values()];
   const here: Place = { path, commands, options, values: command.registeredArguments[0]?.argChoices ?? [] };
   const below = commands
     .filter((one) => command.commands.includes(one))
     .flatMap((one) => [one.name(), ...one.aliases()].flatMap((name) => placesOf(one, [...path, name])));
   return [here, ...below];
+}
+
+/** The command that runs where its word is left out: its options follow the word before it, too. */
+function defaultOf(command: Command): readonly Command[] {
+  const name: unknown = Reflect.get(command, '_defaultCommandName');
+  return command.commands.filter((one) => one.name() === name);
 }
 
 const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
