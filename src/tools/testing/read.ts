@@ -7,8 +7,9 @@ import type { SourceText, Span } from '../../language/diagnostic/span.ts';
 import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
 import { readExpectation } from './expectation.ts';
 import { find, readMap, readText, readTexts } from './fields.ts';
+import { readSequence } from './read-sequence.ts';
 import { readSituation } from './situation.ts';
-import type { TestCase, TestFile } from './test-file.ts';
+import type { PastRequest, TestCase, TestFile } from './test-file.ts';
 import { type Located, type LocatedMap, type Report, readYaml, testDiagnostic } from './yaml.ts';
 
 /** Never throws for what the file says. Paths of policies are taken from the folder of the file. */
@@ -33,7 +34,7 @@ export function readTestFile(source: SourceText): TestFile {
 }
 
 const caseKeys = ['name', ...factKeys, ...changeKeys, 'expect'] as const;
-const testKeys = [...caseKeys, 'cases'] as const;
+const testKeys = [...caseKeys, 'cases', 'sequence'] as const;
 
 function readPolicyPaths(file: LocatedMap | null, report: Report): readonly string[] {
   const given = find(file, 'policies');
@@ -70,6 +71,8 @@ function readTest(located: Located, defaults: RawFacts, report: Report): readonl
   if (named === null) report(test.span, 'a test has a `name`');
   const name = (named && readText(named, '`name`', report)) ?? '';
   const expect = find(test, 'expect');
+  const sequence = find(test, 'sequence');
+  if (sequence !== null) return readInSequence({ name, test, sequence, facts, expect }, report);
   const cases = find(test, 'cases');
   if (cases === null) return readCase({ name, span: test.span, facts, expect }, report);
   if (cases.kind !== 'list' || cases.items.length === 0) {
@@ -84,6 +87,35 @@ function readTest(located: Located, defaults: RawFacts, report: Report): readonl
       { ...own, facts: applyPart(facts, part, report), expect: find(part, 'expect') ?? expect },
       report,
     );
+  });
+}
+
+interface RawSequence {
+  readonly name: string;
+  readonly test: LocatedMap;
+  readonly sequence: Located;
+  readonly facts: RawFacts;
+  readonly expect: Located | null;
+}
+
+/** A case a step, each with those before it. */
+function readInSequence(
+  { name, test, sequence, facts, expect }: RawSequence,
+  report: Report,
+): readonly TestCase[] {
+  const [cases, meters] = [find(test, 'cases'), find(test, 'meters')];
+  if (cases !== null) report(cases.span, 'a test has `cases` or a `sequence`');
+  if (meters !== null) report(meters.span, 'a sequence counts its meters by itself', 'leave them out');
+  const before: PastRequest[] = [];
+  return readSequence(sequence, facts, report).flatMap(({ step, elapsedMs, answer, ...own }, index) => {
+    const remark = own.remark === '' ? '' : ` (${own.remark})`;
+    const raw = { name: `${name} #${index + 1}${remark}`, span: step.span, facts: own.facts };
+    return readCase({ ...raw, expect: find(step, 'expect') ?? expect }, report).map((one) => {
+      const situation = { ...one.situation, nowMs: one.situation.nowMs + elapsedMs };
+      const found: TestCase = { ...one, situation, before: [...before], answer };
+      before.push({ situation, answer });
+      return found;
+    });
   });
 }
 
@@ -105,5 +137,7 @@ function readCase({ name, span, facts, expect }: RawCase, report: Report): reado
   const situation = readSituation(facts, span, report);
   if (expect === null) report(span, 'nothing is expected of this', 'write `expect:` with a decision');
   const expectation = expect && readExpectation(expect, report);
-  return situation === null || expectation === null ? [] : [{ name, span, situation, expectation }];
+  return situation === null || expectation === null
+    ? []
+    : [{ name, span, situation, expectation, before: null, answer: null }];
 }

@@ -16,7 +16,7 @@ import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts'
 import { type Difference, differences } from './expectation.ts';
 import { findTests } from './find.ts';
 import { readTestFile } from './read.ts';
-import { toFacts } from './situation.ts';
+import { factsOf, waitsForPeople } from './sequence.ts';
 import type { TestCase, TestFile } from './test-file.ts';
 import { testDiagnostic } from './yaml.ts';
 
@@ -144,13 +144,19 @@ interface Subject {
 function runCase(file: TestFile, test: TestCase, subject: Subject): CaseResult {
   const start = performance.now();
   const mistakes: Diagnostic[] = [];
-  const facts = toFacts(test.situation, subject.set, (...what) => mistakes.push(testDiagnostic(...what)));
+  const facts = factsOf(test, subject, (...what) => mistakes.push(testDiagnostic(...what)));
   const base = { name: test.name, line: position(file.text, test.span.start).line };
-  if (facts === null) {
+  const mistaken = (): CaseResult => {
     const mistake = renderDiagnostics(mistakes, () => file.text, { color: false });
     return { ...base, outcome: 'mistaken', differences: [], decision: null, mistake, durationMs: 0 };
-  }
+  };
+  if (facts === null) return mistaken();
   const { decision, disagreements } = decideTwice(facts, subject);
+  if (test.answer !== null && !waitsForPeople(decision)) {
+    const said = `\`then: ${test.answer}\` answers a request that waits, and this is ${decision.outcome}`;
+    mistakes.push(testDiagnostic(test.span, said));
+    return mistaken();
+  }
   const unexpected = differences(test.expectation, decision);
   const outcome = disagreements.length > 0 ? 'disagreed' : unexpected.length > 0 ? 'failed' : 'passed';
   return {

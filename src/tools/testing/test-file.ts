@@ -25,7 +25,19 @@ export interface TestCase {
   readonly span: Span;
   readonly situation: Situation;
   readonly expectation: Expectation;
+  /** The requests before it in its sequence, in order; null where it stands alone. */
+  readonly before: readonly PastRequest[] | null;
+  /** What people say to it; null where nobody has answered, and where it stands alone. */
+  readonly answer: PeoplesAnswer | null;
 }
+
+export interface PastRequest {
+  readonly situation: Situation;
+  readonly answer: PeoplesAnswer | null;
+}
+
+export const peoplesAnswers = ['approved', 'rejected'] as const;
+export type PeoplesAnswer = (typeof peoplesAnswers)[number];
 
 /** Facts that need nothing but the policy set to be complete: meters get their currency from it. */
 export interface Situation {

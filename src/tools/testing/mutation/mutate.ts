@@ -14,7 +14,7 @@ import {
 } from '../../../pipeline.ts';
 import { differences } from '../expectation.ts';
 import type { TestedPolicies } from '../run.ts';
-import { toFacts } from '../situation.ts';
+import { factsOf } from '../sequence.ts';
 import type { TestCase } from '../test-file.ts';
 import { applyEdits } from './edit.ts';
 import { meaningOf } from './meaning.ts';
@@ -142,11 +142,11 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   group.meanings.add(digest);
   const actions = group.set.policies.find(({ name }) => name === mutant.policy)?.actions ?? null;
   return group.cases.some((test) => {
-    const { situation, expectation } = test;
-    if (actions !== null && !actions.includes(situation.action)) return false;
+    const asked = [test, ...(test.before ?? [])].map(({ situation }) => situation.action);
+    if (actions !== null && !actions.some((action) => asked.includes(action))) return false;
     // A name that the mutant has lost fails the test as well.
-    const facts = toFacts(situation, set, () => undefined);
-    return facts === null || differences(expectation, engine.decide(facts)).length > 0;
+    const facts = factsOf(test, { set, engine }, () => undefined);
+    return facts === null || differences(test.expectation, engine.decide(facts)).length > 0;
   });
 }
 

@@ -1,0 +1,84 @@
+// The steps of a `sequence:`: requests one after the other, with the time between them and what people answer. Meters are
+// counted, so that no step gives a reading; the time of a step is that of its test and all that has passed since.
+
+import { fromNumber } from '../../language/value/decimal.ts';
+import { formatDuration } from '../../language/value/time.ts';
+import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
+import { find, readDuration, readMap, readText, readTexts, readWord } from './fields.ts';
+import { type PeoplesAnswer, peoplesAnswers } from './test-file.ts';
+import type { Located, LocatedMap, Report } from './yaml.ts';
+
+export interface RawStep {
+  readonly step: LocatedMap;
+  /** What tells it from its neighbours; may be empty. */
+  readonly remark: string;
+  readonly facts: RawFacts;
+  /** Since the first step. */
+  readonly elapsedMs: number;
+  readonly answer: PeoplesAnswer | null;
+}
+
+const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 'then'] as const;
+
+export function readSequence(located: Located, facts: RawFacts, report: Report): readonly RawStep[] {
+  if (located.kind !== 'list' || located.items.length === 0) {
+    report(located.span, '`sequence` must be a list that is not empty');
+    return [];
+  }
+  const ofTest = withoutMeters(facts);
+  const steps: RawStep[] = [];
+  let elapsedMs = 0;
+  let pausedSeconds = 0;
+  for (const item of located.items) {
+    const step = readMap(item, { name: 'a step', keys: stepKeys }, report);
+    if (step === null) continue;
+    const after = find(step, 'after');
+    const seconds = (after && readDuration(after, '`after`', report)) ?? 0;
+    elapsedMs += seconds * 1_000;
+    pausedSeconds += seconds;
+    // Only time passes.
+    if (after !== null && step.entries.length === 1) continue;
+    const [read, answer] = [withoutCounted(step, ofTest, report), readAnswer(step, report)];
+    steps.push({ step, facts: read, elapsedMs, answer, remark: remarkOf(step, pausedSeconds, report) });
+    pausedSeconds = 0;
+  }
+  if (steps.length === 0) report(located.span, 'nothing is asked in this sequence');
+  return steps;
+}
+
+function withoutMeters(facts: RawFacts): RawFacts {
+  return new Map([...facts].filter(([name]) => name !== 'meters'));
+}
+
+/** The facts of a step; what it says of meters or of the time is reported. */
+function withoutCounted(step: LocatedMap, ofTest: RawFacts, report: Report): RawFacts {
+  const facts = applyPart(ofTest, step, report);
+  const meters = facts.get('meters') ?? unknownMeter(step, report);
+  if (meters) report(meters.span, 'a sequence counts its meters by itself', 'leave them out');
+  const now = facts.get('now');
+  if (now !== undefined && now !== ofTest.get('now'))
+    report(
+      now.span,
+      'the time of a step comes from `after`',
+      'such as `after: 10m`; the test says when it begins',
+    );
+  return withoutMeters(facts);
+}
+
+function unknownMeter(step: LocatedMap, report: Report) {
+  const unknown = find(step, 'unknown');
+  const names = unknown === null ? null : readTexts(unknown, '`unknown`', report);
+  return names?.find(({ text }) => /^meters\b/.test(text));
+}
+
+function readAnswer(step: LocatedMap, report: Report): PeoplesAnswer | null {
+  const then = find(step, 'then');
+  return then && readWord(then, { name: '`then`', words: peoplesAnswers }, report);
+}
+
+function remarkOf(step: LocatedMap, pausedSeconds: number, report: Report): string {
+  const named = find(step, 'name');
+  if (named !== null) return readText(named, '`name`', report) ?? '';
+  const pause = pausedSeconds === 0 ? '' : `after ${formatDuration(fromNumber(pausedSeconds))}`;
+  return [pause, describeChanges(step)].filter((text) => text !== '').join(', ');
+}
