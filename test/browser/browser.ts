@@ -78,7 +78,8 @@ async function openWindow(
   page.on('pageerror', (error) => faults.push(`${error.message}\n${error.stack}`));
   page.on('console', (message) => {
     const isBad = message.type() === 'error' || message.type() === 'warning';
-    if (isBad && expected?.test(message.text()) !== true) faults.push(message.text());
+    const isExpected = expected?.test(message.text()) === true;
+    if (isBad && !isExpected) faults.push(`${message.text()} (${message.location().url})`);
   });
   onTestFinished(async () => {
     await context.close();

@@ -77,7 +77,7 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   await page.getByText('Disabled', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Enable' }).click();
   await dialog.getByRole('button', { name: 'Enable' }).click();
-  await page.getByText('Active', { exact: true }).waitFor();
+  await page.locator('header').getByText('Active', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Revoke' }).press('Enter');
   await page.getByLabel('Name of the enforcement point').fill('files <proxy>');
   await page.keyboard.press('Enter');

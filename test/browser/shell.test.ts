@@ -290,7 +290,8 @@ test('with the keyboard one skips to the page and walks through the menu', async
   const walked: string[] = [];
   for (let step = 0; step < 15; step += 1) {
     await page.keyboard.press('Tab');
-    walked.push(await focused(page));
+    // The menu may count alerts that are on.
+    walked.push((await focused(page)).replace(/^(Alerts)\d+ on$/, '$1'));
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
   }
   expect(walked).toEqual([
