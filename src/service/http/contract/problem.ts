@@ -41,7 +41,7 @@ export const problems = {
   unknown_route: { status: 404, title: 'There is nothing at this address' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
-  conflict: { status: 409, title: 'Something else has changed it meanwhile' },
+  conflict: { status: 409, title: 'Something else changed it in the meantime' },
   duplicate_request: { status: 409, title: 'The idempotency key belongs to another access request' },
   invalid_task_state: { status: 409, title: 'The access request is not in a state for this' },
   expired_denial: { status: 410, title: 'The denial is too long ago' },
