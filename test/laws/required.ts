@@ -199,6 +199,7 @@ const operators = {
   'contains any of': true,
   'inside any of': true,
   inside: true,
+  within: true,
   '+': true,
   '-': true,
   '*': true,
