@@ -56,6 +56,8 @@ const calls = {
   host: values,
   scheme: values,
   port: values,
+  ip: values,
+  first: values,
   date: values,
   today: known,
   min: quantities,

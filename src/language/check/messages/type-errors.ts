@@ -230,14 +230,14 @@ export function argumentCount(node: CallNode, builtin: Builtin): Diagnostic {
 export function argumentMistyped(argument: Expression, builtin: Builtin): Diagnostic {
   const message = `\`${builtin}\` does not take \`${typeText(argument.type)}\` here`;
   const isString = argument.type.kind === 'text' && argument.type.of === 'string';
-  const kind = builtin === 'domain' ? 'email' : 'url';
+  const kind = builtin === 'domain' ? 'email' : builtin === 'ip' ? 'host' : 'url';
   const help = `it is \`${builtins[builtin].signature}\``;
   return error('argument-mistyped', argument.span, message, {
     help: isString && addressed.has(builtin) ? `${help}: declare the field as \`${kind}\`` : help,
   });
 }
 
-const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain']);
+const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain', 'ip']);
 
 export function todayCalled(node: CallNode): Diagnostic {
   return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });
