@@ -262,6 +262,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     operation('*', 'number', 'duration'),
     operation('/', 'duration', 'number'),
     negative('duration'),
+    negative('duration'),
     ...extremes('duration'),
     called('abs', 'duration'),
     summed('duration'),
@@ -284,12 +285,13 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     (scope, depth) => made`lower(domain(${term(scope, 'email', depth)}))`,
     (scope, depth) => made`lower(host(${term(scope, 'url', depth)}))`,
     called('scheme', 'url'),
+    (scope, depth) => made`lower(first(${listOf(scope, 'texts', depth)}))`,
   ],
   enumeration: [],
   email: [],
   url: [],
   path: [],
-  ip: [],
+  ip: [(scope, depth) => made`ip(host(${term(scope, 'url', depth)}))`],
 };
 
 const plain: Readonly<Record<ScalarSort, readonly Maker[]>> = {

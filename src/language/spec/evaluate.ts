@@ -149,10 +149,12 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'list':
       // An unknown element stands among the known ones: membership and quantifiers judge each for itself.
       return expression.elements.map(value) as readonly Value[];
-    case 'call':
-      return withKnown(expression.args.map(value), (args) =>
+    case 'call': {
+      const result = withKnown(expression.args.map(value), (args) =>
         calls[expression.builtin](args, scope.facts.nowMs),
       );
+      return expression.builtin === 'first' ? boundedText(result, scope) : result;
+    }
   }
 }
 

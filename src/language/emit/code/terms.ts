@@ -157,6 +157,8 @@ const calls = {
   host: lifted('hostOf'),
   scheme: lifted('schemeOf'),
   port: lifted('portOf'),
+  ip: lifted('ipOf'),
+  first: (writer, [list], term) => boundedCode(writer, term, js`${list}?.[0]`),
   date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
   today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
   min: ofQuantities('minimum'),

@@ -63,6 +63,8 @@ const callCosts = {
   host: 30,
   scheme: 30,
   port: 30,
+  ip: 6,
+  first: 2,
   date: 30,
   today: 20,
   min: 4,

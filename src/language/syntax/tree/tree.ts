@@ -292,7 +292,7 @@ type Relation = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 type SingleTextRelation = 'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside';
 /** The same test for each text of a list. */
 export type AnyTextRelation = `${SingleTextRelation} any of`;
-type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of';
+type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of' | 'within';
 export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
 
 export interface Binary extends NodeOf<'binary'> {
