@@ -21,6 +21,8 @@ export interface PlaygroundAsk {
   readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
   readonly outline: TextFile;
   readonly vocabulary: null;
+  /** A request that the set in force escalates. */
+  readonly 'first request': null;
   readonly explain: RecordedRequest;
   /** The smallest change of the payload under which a refused request is granted. */
   readonly 'what passes': RecordedRequest;
@@ -32,6 +34,8 @@ export interface PlaygroundAnswers {
   readonly 'compare sets': ComparedSets;
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
+  /** Null where none is found. */
+  readonly 'first request': GivenRequest | null;
   readonly explain: ExplainedRecord;
   /** Null where there is none. */
   readonly 'what passes': string | null;

@@ -257,6 +257,16 @@ const entries = (fields: readonly string[]): JsonSchema => ({
   items: objectSchema(Object.fromEntries(fields.map((field) => [field, { type: 'string' }]))),
 });
 
+export const firstRequestSchema = objectSchema({
+  request: {
+    ...givenSchema,
+    type: ['object', 'null'],
+    description: 'As the playground takes it; null where none is found.',
+  },
+});
+
+export const firstRequestExample = { request: tryExamples.given.request };
+
 export const vocabularySchema = objectSchema({
   keywords: texts,
   functions: entries(['name', 'signature', 'doc']),
