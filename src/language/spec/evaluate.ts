@@ -228,6 +228,14 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
       return request.signed ?? unknown;
     case 'request.session':
       return request.session ?? unknown;
+    case 'request.user.id':
+      return request.user?.id ?? unknown;
+    case 'request.user.email':
+      return request.user?.email ?? unknown;
+    case 'request.user.roles':
+      return request.user?.roles ?? unknown;
+    case 'request.user.groups':
+      return request.user?.groups ?? unknown;
     case 'action.key':
       return action;
     case 'action.area':

@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import type { AgentFacts, Satisfied } from '../../language/model/request.ts';
+import type { AgentFacts, Satisfied, UserFacts } from '../../language/model/request.ts';
 import type { TracedRule, Truth } from '../../language/model/trace.ts';
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { SetTexts } from '../policies/texts.ts';
@@ -59,6 +59,7 @@ export interface GivenRequest {
   readonly session?: string;
   readonly address?: string;
   readonly signed?: boolean;
+  readonly user?: UserFacts;
   /** Readings by name: `10`, `"100 USD"`. */
   readonly meters?: JsonObject;
 }

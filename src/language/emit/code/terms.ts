@@ -113,6 +113,14 @@ function factCode(writer: Writer, fact: RequestFact): Js {
       return js`f.request.signed`;
     case 'request.session':
       return js`f.request.session`;
+    case 'request.user.id':
+      return js`f.request.user?.id`;
+    case 'request.user.email':
+      return js`f.request.user?.email`;
+    case 'request.user.roles':
+      return js`f.request.user?.roles`;
+    case 'request.user.groups':
+      return js`f.request.user?.groups`;
   }
 }
 

@@ -157,7 +157,7 @@ export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly currency: NameNode | null;
   readonly patterns: readonly Pattern[];
   readonly when: ExpressionNode | null;
-  /** `agent`, `owner`, `session` as bare paths, or payload paths. */
+  /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
   readonly over: DurationLiteral;
 }

@@ -91,6 +91,7 @@ export const givenSchema: JsonSchema = {
       session: shortText,
       address: text(100),
       signed: { type: 'boolean' },
+      user: objectSchema({}, { id: shortText, email: shortText, roles: textList, groups: textList }),
       meters: {
         type: 'object',
         additionalProperties: true,
