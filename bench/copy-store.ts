@@ -1,19 +1,27 @@
-// `node bench/copy-store.ts [RECORDS]`: makes a store of so many records in a file (1,000,000 unless said otherwise), each with
-// an entry in a meter, copies it into PostgreSQL, and says how long that took and how long nobody could serve.
+// `node bench/copy-store.ts [RECORDS] [--out FILE]`: makes a store of so many records in a file (1,000,000 unless said otherwise),
+// each with an entry in a meter, copies it into PostgreSQL, and says how long that took, how long nobody could serve, and whether
+// all hashes are the same, byte for byte. Beside it stands what the server alone takes to COPY the same records.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import Database from 'better-sqlite3';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import { copyStore } from '../src/service/store/move/copy-store.ts';
 import { openStore } from '../src/service/store/open.ts';
-import { startPostgres } from '../test/store/postgres-server.ts';
+import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
 
-const count = Number(process.argv[2] ?? 1_000_000);
+const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
+const count = Number(positionals[0] ?? 1_000_000);
+const stoppedMaxMs = 30_000;
+const toCopyMax = 3;
 const batch = 2_000;
 const folder = mkdtempSync(join(tmpdir(), 'writ-copy-'));
 const path = join(folder, 'writ.db');
-const seconds = (fromMs: number): string => `${((performance.now() - fromMs) / 1000).toFixed(1)} s`;
+const shown = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const since = (fromMs: number): number => performance.now() - fromMs;
 
 const recordJson = JSON.stringify({ payload: { vendor: 'Staples', note: '-'.repeat(900) } });
 const store = await openStore({ path });
@@ -42,14 +50,46 @@ for (let at = 0; at < count; at += batch) {
   );
   await Promise.all(made);
 }
-console.log(`${count} records in a file: ${seconds(filledFrom)}`);
+console.log(`${count} records in a file: ${shown(since(filledFrom))}`);
 await store.serve();
+
+/** Of every record, in their order. */
+const hashes = ['requests', 'request_events', 'changes', 'refusals']
+  .map((table) => `SELECT sequence, hash FROM ${table}`)
+  .join(' UNION ALL ');
+
+function hashesInFile(): string {
+  const digest = createHash('md5');
+  const file = new Database(path, { readonly: true });
+  const all = file.prepare<[], { hash: string }>(`SELECT hash FROM (${hashes}) ORDER BY sequence`);
+  for (const { hash } of all.iterate()) digest.update(hash);
+  file.close();
+  return digest.digest('hex');
+}
+
+async function hashesInDatabase(server: PostgresServer, database: string): Promise<string | undefined> {
+  const [found] = await server.query<{ all: string }>(
+    `SELECT md5(string_agg(hash, '' ORDER BY sequence)) AS all FROM (${hashes}) AS records`,
+    database,
+  );
+  return found?.all;
+}
+
+/** The same records, with the same indices, by the server alone. */
+async function copyAlone(server: PostgresServer, database: string): Promise<number> {
+  const file = join(server.socket, 'records.copy');
+  await server.query(`COPY requests TO '${file}'; CREATE TABLE twin (LIKE requests INCLUDING ALL)`, database);
+  const from = performance.now();
+  await server.query(`COPY twin FROM '${file}'`, database);
+  return since(from);
+}
 
 const server = await startPostgres();
 const database = await server.createDatabase();
 await server.query(`DROP DATABASE ${database.name}`);
 await server.query(`CREATE DATABASE ${database.name}`);
 const copiedFrom = performance.now();
+let servingMs = 0;
 const copied = await copyStore({
   path,
   url: database.url,
@@ -58,17 +98,30 @@ const copied = await copyStore({
   who: 'bench',
   onProgress: ({ kind }) => {
     if (kind !== 'waiting') return;
-    console.log(`copied while the service runs: ${seconds(copiedFrom)}`);
+    servingMs = since(copiedFrom);
+    console.log(`copied while the service runs: ${shown(servingMs)}`);
     void store.close();
   },
 });
-console.log(
-  `${copied.recordCount} records are whole; nobody served for ${(copied.stoppedMs / 1000).toFixed(1)} s`,
-);
 const [size] = await server.query<{ bytes: string }>(`SELECT pg_database_size('${database.name}') AS bytes`);
-const each = Number(size?.bytes) / copied.recordCount;
-console.log(
-  `${each.toFixed(0)} bytes a record with its meter entry, of which ${recordJson.length} are its JSON`,
-);
+const areSame = hashesInFile() === (await hashesInDatabase(server, database.name));
+const aloneMs = await copyAlone(server, database.name);
+const ratio = (servingMs + copied.stoppedMs) / aloneMs;
+const text = `# A store moves to PostgreSQL
+
+Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}. A file of ${count} records, each with ${recordJson.length} bytes of JSON and an entry in a meter, while other programs use the machine.
+
+| | measured | target |
+|---|---|---|
+| nobody serves | ${shown(copied.stoppedMs)} | at most ${shown(stoppedMaxMs)} |
+| hashes of all ${copied.recordCount} records, byte for byte | ${areSame ? 'the same' : 'they DIFFER'} | the same |
+| copied while the service runs | ${shown(servingMs)} | |
+| COPY of the requests by the server alone, with the same indices | ${shown(aloneMs)} | |
+| the whole move to that COPY | ${ratio.toFixed(1)} | at most ${toCopyMax} |
+| bytes a record with its meter entry | ${(Number(size?.bytes) / copied.recordCount).toFixed(0)} | |
+`;
+console.log(text);
+if (values.out !== undefined) writeFileSync(values.out, text);
 await server.stop();
 rmSync(folder, { recursive: true });
+process.exitCode = areSame && copied.stoppedMs <= stoppedMaxMs ? 0 : 1;

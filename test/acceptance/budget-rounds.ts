@@ -13,7 +13,8 @@ import { add } from '../../src/language/value/decimal.ts';
 import { compile } from '../../src/pipeline.ts';
 import { type RequestRecord, requestRecord } from '../../src/service/requests/record/record.ts';
 import type { RequestRow } from '../../src/service/store/contract/records.ts';
-import { openStore } from '../../src/service/store/open.ts';
+import { openStore, type StorePlace } from '../../src/service/store/open.ts';
+import { placeOf } from '../store/place.ts';
 import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
 
@@ -59,10 +60,11 @@ export async function runBudget(options: BudgetOptions): Promise<BudgetRun> {
   const folder = temporary('budget');
   const [directory, data] = [join(folder, 'policies'), join(folder, 'data')];
   mkdirSync(directory);
+  mkdirSync(data);
   const budget = budgetOf(options);
   writeFileSync(join(directory, 'shares.policy'), policiesWith(budget));
   const answered = await load(directory, data, options);
-  const records = await recordsOf(join(data, 'writ.db'));
+  const records = await recordsOf(await placeOf(data));
   return { answered: answered.length, budget, ...judge(budget, records, answered) };
 }
 
@@ -105,8 +107,8 @@ async function load(
 }
 
 /** In the order of the chain. */
-async function recordsOf(path: string): Promise<readonly RequestRecord[]> {
-  const store = await openStore({ path });
+async function recordsOf(place: StorePlace): Promise<readonly RequestRecord[]> {
+  const store = await openStore(place);
   const records: RequestRecord[] = [];
   try {
     for (let after = 0; ; ) {

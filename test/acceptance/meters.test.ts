@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type MeteredRequest, meterReading } from '../../src/language/spec/meters.ts';
 import { formatDecimal, fromNumber } from '../../src/language/value/decimal.ts';
 import { begin, inForceOf, type World } from '../requests/metered.ts';
+import { isOnPostgres } from '../store/place.ts';
 import { agentRow, temporaryFolder } from '../store/rows.ts';
 import { runBudget } from './budget-rounds.ts';
 import { addAgent, ask, startService, temporary } from './service.ts';
@@ -39,7 +40,8 @@ it('an attack that is split into small transfers is stopped by their sum', { tim
   expect(await service.end('SIGTERM')).toBe(0);
 });
 
-describe('one store', () => {
+// A database is served by several.
+describe.skipIf(isOnPostgres)('one store in a file', () => {
   it('is served by one process at a time, and by the next at once when that is killed', {
     timeout: 120_000,
   }, async () => {

@@ -8,7 +8,7 @@ import { writ } from '../cli/writ.ts';
 import { storeEnvironment } from '../store/place.ts';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
-const startTimeoutMs = 20_000;
+const startMaxMsDefault = 20_000;
 
 export interface Service {
   readonly url: string;
@@ -24,6 +24,8 @@ export interface ServiceOptions {
   readonly policies: string;
   readonly data?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Until it listens. */
+  readonly startMaxMs?: number;
 }
 
 /** Waits until it listens. Rejects with what it printed when it ends before. */
@@ -31,8 +33,9 @@ export async function startService({
   policies,
   data = temporary('data'),
   env = {},
+  startMaxMs,
 }: ServiceOptions): Promise<Service> {
-  const started = await startServing(['--policies', policies, '--data', data], {
+  const settings = {
     // Loads are no part of what is tested: who tests the rate sets it.
     WRIT_LIMITS_RATE_PER_MINUTE: '1000000000',
     WRIT_LIMITS_BURST: '1000000000',
@@ -41,7 +44,8 @@ export async function startService({
     WRIT_STORE_DURABILITY: 'single',
     ...(await storeEnvironment(data)),
     ...env,
-  });
+  };
+  const started = await startServing(['--policies', policies, '--data', data], settings, startMaxMs);
   return { ...started, data };
 }
 
@@ -49,6 +53,7 @@ export async function startService({
 export async function startServing(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  startMaxMs = startMaxMsDefault,
 ): Promise<Omit<Service, 'data'>> {
   const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
     // The name of another PostgreSQL is of the tests, and no setting of a service.
@@ -60,8 +65,8 @@ export async function startServing(
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new Error(`no address within ${startTimeoutMs} ms:\n${printed}`));
-    }, startTimeoutMs);
+      reject(new Error(`no address within ${startMaxMs} ms:\n${printed}`));
+    }, startMaxMs);
     const read = (chunk: Buffer): void => {
       printed += chunk.toString();
       const address = /http:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(printed)?.[0];

@@ -8,9 +8,9 @@ import { verifyChain } from '../../src/service/audit/verify.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { addAgent, ask, type Reply } from '../acceptance/service.ts';
 import { openWire } from '../store/cut-wire.ts';
-import { budget, policyText } from './nemesis.ts';
 import { startReplicas } from './replicas.ts';
 import { startPair } from './server-pair.ts';
+import { budget, policyText } from './world.ts';
 
 const say = (text: string): void => console.log(`${new Date().toISOString().slice(11, 23)}  ${text}`);
 

@@ -3,7 +3,7 @@
 
 import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
-import { budget, type History } from './nemesis.ts';
+import { budget, type History } from './world.ts';
 
 export interface Verdict {
   readonly faults: readonly string[];
@@ -12,8 +12,17 @@ export interface Verdict {
   /** Of the budgets that were under pressure, the least that was used of one. */
   readonly usedLeast: number;
   /** Requests that people ended. */
-  readonly ended: { readonly approved: number; readonly rejected: number };
+  readonly ended: Readonly<Record<Ended, number>>;
+  /** Grants of which their agents said what became of them. */
+  readonly consumed: number;
+  /** Grants by a step-up. */
+  readonly steppedUp: number;
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly fromMs: number;
+  readonly untilMs: number;
 }
+
+type Ended = 'approved' | 'rejected' | 'expired';
 
 interface Stored {
   readonly payload: { readonly amount: number };
@@ -28,16 +37,25 @@ interface Walk {
   readonly switches: Set<string>;
   readonly keys: Map<string, string>;
   readonly ids: Map<string, string>;
-  /** What people made of the requests that waited. */
-  readonly ended: Map<string, 'approved' | 'rejected'>;
+  /** What became of the requests that waited. */
+  readonly ended: Map<string, Ended>;
+  /** Until when each of them waits. */
+  readonly deadlines: Map<string, number>;
+  readonly consumed: Map<string, boolean>;
+  readonly outcomes: Map<string, number>;
+  firstMs: number;
+  latestMs: number;
   readonly agents: Map<string, string>;
   active: string | null;
   readonly faults: string[];
 }
 
 const chunk = 5_000;
+/** Of a deadline that passes there is a record by then. */
+const sweptWithinMs = 2_000;
 
-export async function judge({ chain }: Store, { told, votes, stops }: History): Promise<Verdict> {
+export async function judge({ chain }: Pick<Store, 'chain'>, history: History): Promise<Verdict> {
+  const { told, votes, stops } = history;
   const walk: Walk = {
     spent: new Map(),
     revoked: new Set(),
@@ -45,6 +63,11 @@ export async function judge({ chain }: Store, { told, votes, stops }: History): 
     keys: new Map(),
     ids: new Map(),
     ended: new Map(),
+    deadlines: new Map(),
+    consumed: new Map(),
+    outcomes: new Map(),
+    firstMs: Number.POSITIVE_INFINITY,
+    latestMs: 0,
     agents: new Map(),
     active: null,
     faults: [],
@@ -90,15 +113,40 @@ export async function judge({ chain }: Store, { told, votes, stops }: History): 
   const shared = [...spent].filter(([session]) => session.startsWith('shared-'));
   const full = shared.map(([, sum]) => sum / budget);
   const granted = [...ids.values()].filter((status) => status === 'auto_approved').length;
+  faults.push(...faultsOfDetails(walk, history));
   const words = [...ended.values()];
-  const approved = words.filter((word) => word === 'approved').length;
+  const count = (word: Ended) => words.filter((one) => one === word).length;
   return {
     faults,
     decisions,
     granted,
     usedLeast: Math.min(...full),
-    ended: { approved, rejected: words.length - approved },
+    ended: { approved: count('approved'), rejected: count('rejected'), expired: count('expired') },
+    consumed: walk.consumed.size,
+    steppedUp: history.proofs.filter(({ granted }) => granted.length > 0).length,
+    outcomes: walk.outcomes,
+    fromMs: walk.firstMs,
+    untilMs: walk.latestMs + 1,
   };
+}
+
+/** Of what agents said of their grants, of codes, and of deadlines. */
+function faultsOfDetails(walk: Walk, { outcomes, proofs }: History): readonly string[] {
+  const { consumed, ended, deadlines, latestMs } = walk;
+  const faults: string[] = [];
+  for (const { id, executed, isTaken } of outcomes)
+    if (isTaken && consumed.get(id) !== executed)
+      faults.push(`told that it was ${executed ? '' : 'not '}used, stored otherwise: ${id}`);
+  for (const { code, requests, granted } of proofs) {
+    if (requests.filter((id) => ended.get(id) === 'approved').length > 1)
+      faults.push(`code ${code} was good twice: ${requests}`);
+    for (const id of granted)
+      if (ended.get(id) !== 'approved') faults.push(`told as granted by a step-up and not stored so: ${id}`);
+  }
+  for (const [id, deadlineMs] of deadlines)
+    if (!ended.has(id) && deadlineMs + sweptWithinMs < latestMs)
+      faults.push(`its deadline has passed and no record says so: ${id}`);
+  return faults;
 }
 
 function takeChange(walk: Walk, entry: ChainEntry): void {
@@ -112,13 +160,21 @@ function takeChange(walk: Walk, entry: ChainEntry): void {
 }
 
 function takeEvent(walk: Walk, entry: ChainEntry): void {
-  const { revoked, switches, ended, agents, faults } = walk;
+  const { revoked, switches, ended, agents, consumed, deadlines, faults } = walk;
   const id = String(entry.request_id);
   const { status } = entry;
-  if (status !== 'approved' && status !== 'rejected') return;
+  walk.latestMs = Math.max(walk.latestMs, Number(entry.at_ms));
+  if (entry.what === 'consumed') {
+    if (consumed.has(id)) faults.push(`record ${entry.sequence}: it is said twice what became of ${id}`);
+    consumed.set(id, (JSON.parse(String(entry.detail_json)) as { readonly executed: boolean }).executed);
+  }
+  if (status !== 'approved' && status !== 'rejected' && status !== 'expired') return;
   const before = ended.get(id);
-  if (before !== undefined && before !== status)
+  if (before !== undefined && (before !== status || entry.what === 'expired'))
     faults.push(`record ${entry.sequence}: ${status} after it was ${before}`);
+  const isLate = Number(entry.at_ms) >= (deadlines.get(id) ?? Number.POSITIVE_INFINITY);
+  if (before === undefined && status === 'approved' && isLate)
+    faults.push(`record ${entry.sequence}: granted after its deadline`);
   ended.set(id, status);
   if (before !== undefined || status !== 'approved') return;
   if (revoked.has(agents.get(id) ?? '')) faults.push(`record ${entry.sequence}: granted to a revoked agent`);
@@ -128,6 +184,11 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
 function takeRequest(walk: Walk, entry: ChainEntry): void {
   const { spent, revoked, switches, keys, ids, faults } = walk;
   const id = String(entry.id);
+  const createdMs = Number(entry.created_ms);
+  walk.firstMs = Math.min(walk.firstMs, createdMs);
+  walk.latestMs = Math.max(walk.latestMs, createdMs);
+  walk.outcomes.set(String(entry.outcome), (walk.outcomes.get(String(entry.outcome)) ?? 0) + 1);
+  if (entry.status === 'pending') walk.deadlines.set(id, Number(entry.expires_ms));
   const record = JSON.parse(String(entry.record_json)) as Stored;
   const { session = '' } = record.request;
   const isGranted = entry.status === 'auto_approved';

@@ -5,13 +5,21 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyStore } from '../../src/service/audit/verify-store.ts';
+import { offerTotp } from '../../src/service/people/codes.ts';
+import { createDirectory } from '../../src/service/people/directory.ts';
+import { hourMs, minuteMs } from '../../src/service/statistics/times.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { firstAdmin, personWith } from '../http/person-client.ts';
+import { makeWebhook } from '../../src/service/webhooks/webhook.ts';
+import { firstAdmin, password, personWith, setUpCodes } from '../http/person-client.ts';
 import { openWire } from '../store/cut-wire.ts';
+import { startReceiver } from '../webhooks/service.ts';
+import { countingFaults } from './counted.ts';
 import { judge } from './judge.ts';
-import { policyText, run } from './nemesis.ts';
+import { messageFaults } from './messages.ts';
+import { run } from './nemesis.ts';
 import { startReplicas } from './replicas.ts';
 import { type ServerPair, startPair } from './server-pair.ts';
+import { type Owner, policyText } from './world.ts';
 
 const isLong = process.env.NEMESIS_SECONDS !== undefined;
 const seconds = Number(process.env.NEMESIS_SECONDS ?? 20);
@@ -48,24 +56,57 @@ test('nothing told is lost, no budget passed, no reading wrong, nothing granted 
       return headers;
     }),
   );
-  const history = await run({ server, replicas, store, voters, seconds, seed, pauseMs });
-  const { faults, ...counts } = await judge(store, history);
+  const owners: Owner[] = [];
+  for (const email of ['dan@example.com', 'eve@example.com']) {
+    const { person, headers } = await personWith({ url: '', store }, admin, { email, roles: ['owner'] });
+    const { secret } = offerTotp(person);
+    // A new factor steps up for nothing at first.
+    await setUpCodes({ url: '', store }, person, { secret, clock: () => Date.now() - hourMs - minuteMs });
+    owners.push({ email, password, headers, secret });
+  }
+  const directory = createDirectory(store.documents, Date.now);
+  const receiver = await startReceiver();
+  const hooks = { directory, masterKey: store.masterKey, arePrivateAddressesAllowed: true };
+  const draft = { url: receiver.url, events: ['agent.revoked'], format: 'standard' } as const;
+  const made = await makeWebhook(hooks, { person: admin, roles: admin.roles }, draft);
+  const webhookId = made.kind === 'made' ? made.webhook.id : '';
+  const history = await run({ server, replicas, store, voters, owners, seconds, seed, pauseMs });
+  const verdict = await judge(store, history);
+  const { faults, outcomes: _, ...counts } = verdict;
+  const { received } = receiver;
+  expect(await messageFaults(directory, { webhookId, received, stops: history.stops })).toEqual([]);
   const answers = Object.groupBy(history.told, ({ status, decision }) => decision ?? String(status));
   const told = Object.fromEntries(Object.entries(answers).map(([answer, all]) => [answer, all?.length]));
   const stops = history.stops.length;
   const services = history.services.map(Math.round);
   console.info(
-    JSON.stringify({ seed, ...counts, told, stops, services, ...Object.fromEntries(history.faults) }),
+    JSON.stringify({
+      seed,
+      ...counts,
+      told,
+      messages: received.length,
+      stops,
+      services,
+      ...Object.fromEntries(history.faults),
+    }),
   );
   expect(faults.slice(0, 10)).toEqual([]);
   expect(counts.usedLeast).toBe(1);
-  expect(Math.min(...Object.values(counts.ended))).toBeGreaterThan(2);
+  expect(Math.min(counts.ended.approved, counts.ended.rejected)).toBeGreaterThan(2);
   // Something was decided after each of them; how soon is printed.
   expect(services.length).toBeGreaterThanOrEqual(2);
   expect(Math.max(...services)).toBeLessThan(Number.POSITIVE_INFINITY);
+  expect(Math.min(counts.consumed, counts.steppedUp, received.length)).toBeGreaterThan(0);
   expect(counts.granted).toBeGreaterThan(isLong ? 200 : 50);
   const { chain, differences } = await verifyStore(store);
   expect([chain.kind, differences]).toEqual(['whole', []]);
   // Each replica has written a lane, and each start of one goes on with that of its slot.
   expect(chain.kind === 'whole' && chain.end.lanes?.length).toBeGreaterThan(3);
+  await replicas.end();
+  // Whoever does not serve any more is taken for gone at once.
+  await server.query("UPDATE replicas SET seen_at = seen_at - interval '1 hour'", database.name);
+  const slots = await server.query<{ slot: number }>('SELECT DISTINCT slot FROM requests', database.name);
+  const slotCount = Math.max(...slots.map(({ slot }) => slot)) + 1;
+  const place = { url: wire.url, keyFile: join(replicas.data, 'writ.key') };
+  expect(await countingFaults(place, slotCount, verdict)).toEqual([]);
 });

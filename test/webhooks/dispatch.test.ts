@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { sweep } from '../../src/service/people/sweep.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { listDeliveries } from '../../src/service/webhooks/outbox.ts';
 import { followRevocations } from '../../src/service/webhooks/revocations.ts';
 import { webhookHeaders } from '../../src/service/webhooks/signature.ts';
@@ -306,10 +307,19 @@ describe('a webhook', () => {
 
 describe('revocations', () => {
   test('are told once, whoever made them, and by one process', async () => {
-    const { directory, store, time } = await startHooks();
-    const told: string[] = [];
-    const follow = () =>
-      followRevocations({ directory, chain: store.chain, emit: ({ agentId }) => told.push(agentId) });
+    const { directory, store, time, dispatcher, hook } = await startHooks();
+    const { webhook } = await hook('http://127.0.0.1:9/hook', ['agent.revoked']);
+    const follow = (from = directory) =>
+      followRevocations({
+        directory: from,
+        chain: store.chain,
+        prepare: ({ agentId: id, atMs }) =>
+          dispatcher.prepare({ type: 'agent.revoked', id, atMs, text: 'gone', links: {} }),
+      });
+    const told = async () => {
+      const stored = await listDeliveries(directory, webhook.id, { after: null, countMax: 100 });
+      return stored.map(({ value }) => JSON.parse(value.body).data.id).toSorted();
+    };
     const [one, other] = [follow(), follow()];
     const revoke = async (name: string) => {
       const agent = agentRow({ name });
@@ -322,9 +332,20 @@ describe('revocations', () => {
     const id = await revoke('after');
     await Promise.all([one(), other()]);
     await Promise.all([one(), other()]);
-    expect(told).toEqual([id]);
+    expect(await told()).toEqual([id]);
     const more = [await revoke('c'), await revoke('d')];
     await follow()();
-    expect(told).toEqual([id, ...more]);
+    expect(await told()).toEqual([id, ...more].toSorted());
+    // Stored, and nobody hears of it: the connection broke.
+    const write: typeof directory.documents.write = async (...all) => {
+      await directory.documents.write(...all);
+      throw new StoreError('uncertain', 'the connection broke');
+    };
+    const last = await revoke('e');
+    const uncertain = follow({ ...directory, documents: { ...directory.documents, write } });
+    await expect(uncertain()).rejects.toThrow('the connection broke');
+    await uncertain();
+    await follow()();
+    expect(await told()).toEqual([id, ...more, last].toSorted());
   });
 });

@@ -1,8 +1,10 @@
 // Revocations out of the record of changes, whichever process made them, the command line included. INVARIANT: of several
-// processes that have the same store one tells each of them.
+// processes that have the same store one tells each of them, once: the messages are stored together with how far was looked.
 
 import type { Directory } from '../people/directory.ts';
+import type { DocumentWrite } from '../store/contract/documents.ts';
 import type { ChainStore } from '../store/contract/store.ts';
+import type { Prepared } from './dispatch.ts';
 
 export interface Revocation {
   readonly agentId: string;
@@ -12,14 +14,14 @@ export interface Revocation {
 interface Deps {
   readonly directory: Directory;
   readonly chain: Pick<ChainStore, 'changes'>;
-  readonly emit: (revocation: Revocation) => void;
+  readonly prepare: (revocation: Revocation) => Promise<Prepared>;
 }
 
 const changesAtOnce = 100;
 const [kind, id] = ['webhook-cursor', 'revocations'];
 
 /** The function returned looks once for what has come since. The first look of a store begins with what comes after it. */
-export function followRevocations({ directory, chain, emit }: Deps): () => Promise<void> {
+export function followRevocations({ directory, chain, prepare }: Deps): () => Promise<void> {
   const { documents } = directory;
   let seen: number | null = null;
 
@@ -27,8 +29,12 @@ export function followRevocations({ directory, chain, emit }: Deps): () => Promi
     return (await chain.changes({ beforeSequence: null, countMax: 1 }))[0]?.sequence ?? 0;
   }
 
-  /** Notes how far the changes were looked at. False where another process did. */
-  async function moveTo(sequence: number, version: number): Promise<boolean> {
+  /** Notes how far the changes were looked at, and stores what is to be told of them. False where another process did. */
+  async function moveTo(
+    sequence: number,
+    version: number,
+    told: readonly DocumentWrite[] = [],
+  ): Promise<boolean> {
     const put = {
       kind,
       id,
@@ -39,7 +45,7 @@ export function followRevocations({ directory, chain, emit }: Deps): () => Promi
       createdAtMs: Math.trunc(directory.clock()),
       json: JSON.stringify({ sequence }),
     };
-    return (await documents.write([put], null)) === 'changed';
+    return (await documents.write([put, ...told], null)) === 'changed';
   }
 
   return async () => {
@@ -59,9 +65,10 @@ export function followRevocations({ directory, chain, emit }: Deps): () => Promi
       }
       before = page.at(-1)?.sequence ?? 0;
     }
-    if (latest <= sequence || (await moveTo(latest, cursor.version))) {
-      seen = latest;
-      if (latest > sequence) for (const revocation of revocations) emit(revocation);
-    }
+    const prepared = await Promise.all(revocations.map(prepare));
+    const told = prepared.flatMap(({ writes }) => writes);
+    if (latest > sequence && !(await moveTo(latest, cursor.version, told))) return;
+    seen = latest;
+    for (const { taken } of prepared) taken();
   };
 }

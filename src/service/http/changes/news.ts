@@ -10,6 +10,7 @@ import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
+import type { Prepared } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
 import { type AccessNews, createAccessNews } from './access-news.ts';
@@ -20,7 +21,8 @@ import { oneLine } from './one-line.ts';
 
 export interface News extends AccessNews {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
-  revoked(revocation: Revocation): void;
+  /** The messages that say so. */
+  revoked(revocation: Revocation): Promise<Prepared>;
   /** What is told of an alert that begins, or is over. */
   alertMessages(alert: Alert): Promise<AlertMessages>;
 }
@@ -87,7 +89,7 @@ export function createNews(deps: NewsDeps): News {
     ...createAccessNews(deps),
     alertMessages: createAlertMessages(deps),
     revoked: ({ agentId: id, atMs }) =>
-      dispatcher.emit({
+      dispatcher.prepare({
         type: 'agent.revoked',
         id,
         atMs,

@@ -44,7 +44,7 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
     masterKey: store.masterKey,
     arePrivateAddressesAllowed,
     onFailure,
-    follow: followRevocations({ directory, chain: store.chain, emit: (one) => news.revoked(one) }),
+    follow: followRevocations({ directory, chain: store.chain, prepare: (one) => news.revoked(one) }),
   });
   const mailer =
     smtp === null

@@ -1,0 +1,57 @@
+// Statistics of all replicas that there were, against the chain: each slot is taken up once more, so that what its last process has
+// counted and not stored is counted anew, and no record is in two minutes or in none.
+
+import { overviewRange, readOverview } from '../../src/service/statistics/overview.ts';
+import type { StorePlace } from '../../src/service/store/open.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { beginStatistics } from '../statistics/world.ts';
+import type { Verdict } from './judge.ts';
+
+/** By then all minutes are over. */
+const laterMs = 5 * 60_000;
+
+const names = [
+  ['allow', 'ALLOW'],
+  ['deny', 'DENY'],
+  ['escalate', 'ESCALATE'],
+  ['reauth', 'REAUTH_REQUIRED'],
+] as const;
+
+/** Once no process serves; `slotCount` of them have at the same time. */
+export async function countingFaults(
+  place: StorePlace,
+  slotCount: number,
+  { outcomes, ended, fromMs, untilMs }: Verdict,
+): Promise<readonly string[]> {
+  const clock = () => Date.now() + laterMs;
+  const faults: string[] = [];
+  const stores = [];
+  try {
+    for (let slot = 0; slot < slotCount; slot += 1) {
+      const store = await openStore(place);
+      stores.push(store);
+      await store.serve();
+      const { statistics, failures } = await beginStatistics({ store }, clock);
+      await statistics.caughtUp();
+      await statistics.store();
+      faults.push(...failures.map(String));
+      if (slot + 1 === slotCount) {
+        const range = overviewRange({ fromMs, untilMs }, { bucketsMax: 100, nowMs: clock() });
+        const { buckets, escalations } = await readOverview(statistics, range);
+        const counted = [
+          ...names.map(([name]) => buckets.reduce((sum, bucket) => sum + bucket[name], 0)),
+          ...[escalations.approved, escalations.rejected, escalations.expired],
+        ];
+        const right = [
+          ...names.map(([, outcome]) => outcomes.get(outcome) ?? 0),
+          ...[ended.approved, ended.rejected, ended.expired],
+        ];
+        if (counted.join() !== right.join()) faults.push(`statistics say ${counted}, the records ${right}`);
+      }
+      await statistics.close();
+    }
+  } finally {
+    for (const store of stores) await store.close();
+  }
+  return faults;
+}

@@ -1,0 +1,157 @@
+// People and agents after a request: two vote on the same one, some just as its deadline passes; a control owner steps up for two
+// requests by the same code at once; an agent says at one replica that it used a grant, and at another that it did not.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { totpAt } from '../../src/service/people/totp.ts';
+import {
+  type Agent,
+  ask,
+  type Call,
+  type Headers,
+  makeAgent,
+  type Owner,
+  patienceMs,
+  soonMs,
+  urls,
+  type Vote,
+  type World,
+} from './world.ts';
+
+const pairs = [
+  ['approve', 'approve'],
+  ['approve', 'reject'],
+  ['reject', 'reject'],
+] as const;
+
+/** Two people vote on the same request at the same time, at two replicas: one word ends it, whichever it is. */
+export async function people(world: World): Promise<void> {
+  const { random, voters } = world;
+  while (!world.isOver) {
+    await sleep(30 + random() * 60);
+    const urls = urlsFrom(world);
+    const agent = world.agents[Math.floor(random() * world.agents.length)];
+    if (agent === undefined) continue;
+    const isLate = random() < 0.3;
+    const action = isLate ? 'pay.soon' : 'pay.ask';
+    const id = await waiting(world, urls(0), agent, action);
+    if (id === null) continue;
+    const words = pairs[Math.floor(random() * pairs.length)]!;
+    const give = () =>
+      Promise.all(
+        words.map((word, who) => {
+          const headers = voters[who] ?? {};
+          return vote(world, `${urls(who)}/v1/requests/${id}/${word}`, {
+            id,
+            agent: agent.id,
+            word,
+            headers,
+          });
+        }),
+      );
+    // Others need not wait until its deadline passes, and some are never voted on.
+    if (isLate && random() < 0.5) void sleep(soonMs - 200 + random() * 400).then(give);
+    else if (!isLate && (await give()).includes('approved')) await sayWhatBecame(world, agent, id);
+  }
+}
+
+/** Of one replica after the other, from any. */
+function urlsFrom(world: World): (place: number) => string {
+  const all = urls(world);
+  const from = Math.floor(world.random() * all.length);
+  return (place) => all[(from + place) % all.length] ?? '';
+}
+
+/** Asks for what people or the owner have to say more about; null where it does not wait for them. */
+async function waiting(
+  world: World,
+  url: string,
+  agent: Agent,
+  action: NonNullable<Call['action']>,
+): Promise<string | null> {
+  const told = await ask(world, url, agent, { action, amount: 1, session: randomUUID() });
+  const { decision = null, id = null } = told ?? {};
+  return decision === 'ESCALATE' || decision === 'REAUTH_REQUIRED' ? id : null;
+}
+
+/** At two replicas at once, one thing and the other. */
+async function sayWhatBecame(world: World, { apiKey }: Agent, id: string): Promise<void> {
+  const url = urlsFrom(world);
+  await Promise.all(
+    [true, false].map(async (executed, place) => {
+      const path = `${url(place)}/v1/requests/${id}/outcome`;
+      const reply = await post(path, { 'x-agent-api-key': apiKey }, { executed });
+      if (reply !== null) world.outcomes.push({ id, executed, isTaken: reply.status === 200 });
+    }),
+  );
+}
+
+const codeStepMs = 30_000;
+
+/** A code is good once, whichever replicas it is shown to: the one before, this one, and each next one in turn. */
+export async function owners(world: World): Promise<void> {
+  await Promise.all(world.owners.map((owner) => stepUps(world, owner)));
+}
+
+async function stepUps(world: World, { email, password, headers, secret }: Owner): Promise<void> {
+  const agent = await makeAgent(world.store, email);
+  let stepAt = Date.now() - codeStepMs;
+  while (!world.isOver) {
+    await sleep(200);
+    // The clocks of replicas are off by less.
+    if (stepAt > Date.now() + codeStepMs / 2) continue;
+    const url = urlsFrom(world);
+    const ids = [
+      await waiting(world, url(0), agent, 'pay.own'),
+      await waiting(world, url(1), agent, 'pay.own'),
+    ];
+    const requests = ids.filter((id) => id !== null);
+    if (requests.length < 2) continue;
+    const code = totpAt(secret, stepAt);
+    const answers = await Promise.all(
+      requests.map((id, place) =>
+        post(`${url(place)}/v1/requests/${id}/step-up`, headers, { password, code }),
+      ),
+    );
+    const granted = requests.filter((_, at) => answers[at]?.body.status === 'approved');
+    world.proofs.push({ code, person: email, requests, granted });
+    stepAt += codeStepMs;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly status?: string };
+}
+
+/** Null where no answer came. */
+async function post(url: string, headers: Headers, body: object): Promise<Answer | null> {
+  try {
+    const reply = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    return { status: reply.status, body: (await reply.json()) as Answer['body'] };
+  } catch {
+    return null;
+  }
+}
+
+interface Voting {
+  readonly id: string;
+  readonly agent: string;
+  readonly word: Vote['word'];
+  readonly headers: Headers;
+}
+
+/** How the request stands by the reply; null where the vote was not taken. */
+async function vote(world: World, url: string, { id, agent, word, headers }: Voting): Promise<string | null> {
+  const begunAtMs = performance.now();
+  const reply = await post(url, headers, { comment: 'looked at' });
+  if (reply === null) return null;
+  const said = reply.status === 200 ? (reply.body.status ?? null) : null;
+  world.votes.push({ id, agent, word, said, begunAtMs, endedAtMs: performance.now() });
+  return said;
+}

@@ -1,0 +1,213 @@
+// What those who break things and those who use them have in common: the policies, the replicas, what is asked of them and
+// all that was told, with the times at which it was asked and answered.
+
+import { createHmac, randomUUID } from 'node:crypto';
+import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import type { Replicas } from './replicas.ts';
+import type { ServerPair } from './server-pair.ts';
+
+export interface Told {
+  readonly id: string | null;
+  readonly agent: string;
+  readonly decision: string | null;
+  readonly status: number;
+  readonly key: string | null;
+  readonly nonce: string | null;
+  /** On one clock for all. */
+  readonly begunAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** What a person said of a request that waits, and what came back. */
+export interface Vote {
+  readonly id: string;
+  readonly agent: string;
+  readonly word: 'approve' | 'reject';
+  /** How the request stands, as the reply says; null where the vote was not taken. */
+  readonly said: string | null;
+  readonly begunAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** What an agent said of a grant that it had, at several replicas at once. */
+export interface Outcome {
+  readonly id: string;
+  readonly executed: boolean;
+  readonly isTaken: boolean;
+}
+
+/** A code that a person showed for two requests at once. */
+export interface Proof {
+  readonly code: string;
+  readonly person: string;
+  readonly requests: readonly string[];
+  /** Of these, the ones that are told as granted by it. */
+  readonly granted: readonly string[];
+}
+
+export interface Stop {
+  readonly kind: 'revoked' | 'switched';
+  /** The agent, or the area. */
+  readonly subject: string;
+  /** When the reply had come, and when it was taken back; never for a revocation. */
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+export interface History {
+  readonly told: readonly Told[];
+  readonly votes: readonly Vote[];
+  readonly outcomes: readonly Outcome[];
+  readonly proofs: readonly Proof[];
+  readonly stops: readonly Stop[];
+  readonly faults: ReadonlyMap<string, number>;
+  /** After each failover: how long until something was decided again, in milliseconds; infinite where nothing was. */
+  readonly services: readonly number[];
+}
+
+export const budget = 120;
+export const area = 'pay';
+
+/** Whoever has no answer by then asks again elsewhere, and does not know. */
+export const patienceMs = 1_500;
+
+/** How long people have for `pay.soon`. */
+export const soonMs = 1_000;
+
+export function policyText(edition: number): string {
+  return `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  action pay.ask, pay.soon, pay.own { amount: money(currency) 0.01.., currency: "USD" }
+  approvers finance "Finance"
+  meter spent = sum(payload.amount) in USD of pay.send per session over 24h
+  policy budget on pay.send {
+    allow all because "edition ${edition}"
+    deny beyond when spent > ${budget} USD
+  }
+  policy people on pay.ask {
+    allow all for 1h
+    escalate big to finance within 1h when payload.amount > 0 USD
+  }
+  policy late on pay.soon {
+    allow all for 1h
+    escalate big to finance within ${soonMs / 1_000}s when payload.amount > 0 USD
+  }
+  policy owners on pay.own {
+    allow all for 1h
+    reauth each_time when payload.amount > 0 USD
+  }`;
+}
+
+export interface Agent {
+  readonly id: string;
+  readonly apiKey: string;
+  readonly secret: string;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Owner {
+  readonly email: string;
+  readonly password: string;
+  readonly headers: Headers;
+  /** Of its one-time codes. */
+  readonly secret: string;
+}
+
+export interface RunOptions {
+  readonly server: ServerPair;
+  readonly replicas: Replicas;
+  /** As the command line has it: it changes agents and switches, and does not serve. */
+  readonly store: Store;
+  /** Two who may approve, as the headers of their calls. */
+  readonly voters: readonly Headers[];
+  /** Each answers for an agent of its own, and steps up for it. */
+  readonly owners: readonly Owner[];
+  readonly seconds: number;
+  readonly seed: number;
+  readonly clientCount?: number;
+  /** Between two calls of a client, on average. */
+  readonly pauseMs?: number;
+}
+
+export interface World extends RunOptions {
+  readonly told: Told[];
+  readonly votes: Vote[];
+  readonly outcomes: Outcome[];
+  readonly proofs: Proof[];
+  readonly stops: Stop[];
+  readonly faults: Map<string, number>;
+  readonly services: Promise<number>[];
+  readonly random: () => number;
+  readonly agents: Agent[];
+  /** Whose budget is used now; the next one once it is used up. */
+  session: number;
+  isOver: boolean;
+}
+
+export async function makeAgent(store: Store, controlOwner = 'o@example.com'): Promise<Agent> {
+  const name = `agent-${randomUUID()}`;
+  const added = await addAgent(store, { name, riskTier: 'low', controlOwner, tags: [] });
+  if (added.kind !== 'added') throw new Error(added.kind);
+  const { id } = added.agent;
+  const signed = await setSigning(store, { agentId: id, signing: 'optional', nowMs: Date.now() });
+  if (signed.kind !== 'changed' || signed.signingSecret === null) throw new Error(signed.kind);
+  return { id, apiKey: added.apiKey, secret: signed.signingSecret };
+}
+
+export function urls({ replicas }: World): readonly string[] {
+  return replicas.all.flatMap(({ service }) => service?.url ?? []);
+}
+
+export interface Call {
+  /** `pay.send` unless said otherwise. */
+  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own';
+  readonly amount: number;
+  readonly session: string;
+  readonly key?: string;
+  readonly nonce?: string;
+}
+
+/** What was told; null where no answer came. */
+export async function ask(world: World, url: string, agent: Agent, call: Call): Promise<Told | null> {
+  const { action: action_key = 'pay.send', amount } = call;
+  const body = JSON.stringify({ action_key, payload: { amount, currency: 'USD' } });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-agent-api-key': agent.apiKey,
+    'x-agent-session': call.session,
+  };
+  if (call.key !== undefined) headers['idempotency-key'] = call.key;
+  if (call.nonce !== undefined) headers['x-service-signature'] = signature(agent, call.nonce, body);
+  const begunAtMs = performance.now();
+  try {
+    const reply = await fetch(`${url}/v1/authorize`, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const answer = (await reply.json()) as { readonly decision?: string; readonly request_id?: string };
+    const { decision = null, request_id: id = null } = answer;
+    const { key = null, nonce = null } = call;
+    const endedAtMs = performance.now();
+    const { status } = reply;
+    const told = { id, agent: agent.id, decision, status, key, nonce, begunAtMs, endedAtMs };
+    world.told.push(told);
+    return told;
+  } catch {
+    return null;
+  }
+}
+
+function signature({ secret }: Agent, nonce: string, body: string): string {
+  const time = Math.floor(Date.now() / 1000);
+  const hmac = createHmac('sha256', secret).update(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`);
+  return `t=${time},n=${nonce},v1=${hmac.digest('hex')}`;
+}
+
+/** The same to every replica at once. */
+export async function askAll(world: World, agent: Agent, call: Call): Promise<void> {
+  await Promise.all(urls(world).map((url) => ask(world, url, agent, call)));
+}
