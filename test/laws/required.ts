@@ -292,6 +292,7 @@ const written: readonly string[] = [
   'rule shadow',
   'weekly-span',
   'date-span',
+  'yearly-span',
   'claim',
   'template-text',
   'template-value',
