@@ -136,12 +136,16 @@ describe('declarations', () => {
   it('become hours as plain data', () => {
     const set = setOf(`${actions}
       list days = [2026-12-25, 1970-01-02]
-      hours late = sat-mon 22:00-06:00, 2026-12-20..2026-12-21 in "Europe/Berlin" except days
+      hours late = sat-mon 22:00-06:00, 2026-12-20..2026-12-21, every year 12-24..01-02, every year 02-29 in "Europe/Berlin" except days
       policy a on order.place { allow x when now in late }`);
     expect(set.hours.get('late')).toEqual({
       zone: 'Europe/Berlin',
       weekly: [{ days: [true, false, false, false, false, true, true], fromMinute: 1_320, toMinute: 360 }],
       dates: [{ firstDay: 20_807, lastDay: 20_808 }],
+      yearly: [
+        { first: 229, last: 229 },
+        { first: 1_224, last: 102 },
+      ],
       except: [1, 20_812],
     });
   });

@@ -7,7 +7,13 @@ import { createRandom } from '../../src/language/value/random.ts';
 const everyDay = Array.from({ length: 7 }, () => true);
 
 function hoursIn(zone: string): Hours {
-  return { zone, weekly: [{ days: everyDay, fromMinute: 90, toMinute: 150 }], dates: [], except: [] };
+  return {
+    zone,
+    weekly: [{ days: everyDay, fromMinute: 90, toMinute: 150 }],
+    dates: [],
+    yearly: [],
+    except: [],
+  };
 }
 
 describe('hours that are asked again and again', () => {

@@ -59,7 +59,7 @@ export const fixedDeclarations: readonly string[] = [
   'list truths: boolean = [true]',
   'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
   'hours nights = sat-mon 22:00-06:00, wed 01:30-02:30, 2026-03-05..2026-03-06 in "America/New_York"',
-  'hours days_off = 2026-03-29, 2026-10-25, fri 20:00-24:00 in "Asia/Kathmandu"',
+  'hours days_off = 2026-03-29, 2026-10-25, every year 12-24..01-02, every year 02-29, fri 20:00-24:00 in "Asia/Kathmandu"',
   'hours all_week = mon-sun 00:00-24:00 in "Europe/London" except holidays',
 ];
 

@@ -297,6 +297,7 @@ const written: readonly string[] = [
   'rule shadow',
   'weekly-span',
   'date-span',
+  'yearly-span',
   'claim',
   'template-text',
   'template-value',

@@ -10,7 +10,7 @@ const workdays = [true, true, true, true, true, false, false];
 const daily = [true, true, true, true, true, true, true];
 
 function hours(zone: string, ...weekly: WeeklySpan[]): Hours {
-  return { zone, weekly, dates: [], except: [] };
+  return { zone, weekly, dates: [], yearly: [], except: [] };
 }
 
 function day(text: string): number {
@@ -62,6 +62,7 @@ test('date spans include both dates, less the excepted ones', () => {
     zone: 'Asia/Tokyo',
     weekly: [],
     dates: [{ firstDay: day('2026-12-20'), lastDay: day('2027-01-02') }],
+    yearly: [],
     except: [day('2026-12-25')],
   };
   expect(within(holidays, '2026-12-19T23:59:59+09:00')).toBe(false);
@@ -69,6 +70,34 @@ test('date spans include both dates, less the excepted ones', () => {
   expect(within(holidays, '2026-12-25T12:00:00+09:00')).toBe(false);
   expect(within(holidays, '2027-01-02T23:59:59.9+09:00')).toBe(true);
   expect(within(holidays, '2027-01-03T00:00:00+09:00')).toBe(false);
+});
+
+test.each([
+  ['2026-12-17T23:59:59.9+01:00', false],
+  ['2026-12-18T00:00:00+01:00', true],
+  ['2026-12-31T23:59:59+01:00', true],
+  ['2027-01-01T00:00:00+01:00', true],
+  ['2027-01-03T23:59:59.9+01:00', true],
+  ['2027-01-04T00:00:00+01:00', false],
+  ['2026-12-17T23:30:00Z', true],
+  ['2027-01-03T23:30:00Z', false],
+  ['2028-02-29T12:00:00Z', true],
+  ['2028-02-28T12:00:00Z', false],
+  ['2027-03-01T12:00:00Z', false],
+  ['1969-12-20T12:00:00Z', true],
+  ['2031-12-25T12:00:00Z', false],
+])('days of every year, which cross New Year, at %s: %s', (text, expected) => {
+  const freeze: Hours = {
+    zone: 'Europe/Berlin',
+    weekly: [],
+    dates: [],
+    yearly: [
+      { first: 229, last: 229 },
+      { first: 1_218, last: 103 },
+    ],
+    except: [day('2031-12-25')],
+  };
+  expect(within(freeze, text)).toBe(expected);
 });
 
 test('24:00 ends a day, and 00:00 ends a span that crosses into it', () => {

@@ -1,8 +1,9 @@
 /**
  * Named hours as plain data, and whether an instant lies within them, on the wall clock of their zone. Clock spans
- * leave out their end, belong to the day they start on and may cross midnight; date spans include both dates.
+ * leave out their end, belong to the day they start on and may cross midnight; spans of dates and of days of every year include both ends.
  */
 
+import { calendarDay } from './calendar.ts';
 import type { Decimal } from './decimal.ts';
 import { localSecond, secondsPerDay } from './time.ts';
 
@@ -11,6 +12,7 @@ export interface Hours {
   readonly zone: string;
   readonly weekly: readonly WeeklySpan[];
   readonly dates: readonly DateSpan[];
+  readonly yearly: readonly YearlySpan[];
   readonly except: readonly number[];
 }
 
@@ -28,6 +30,12 @@ export interface DateSpan {
   readonly lastDay: number;
 }
 
+/** Days of every year, as the month times 100 and the day, both included; crosses New Year when it ends before it starts. */
+export interface YearlySpan {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** Whether an instant (seconds since the epoch) lies within the hours; null (unknown) outside years 0001 to 9999. */
 export function isWithinHours(hours: Hours, instant: Decimal): boolean | null {
   const local = localSecond(instant, hours.zone);
@@ -37,7 +45,8 @@ export function isWithinHours(hours: Hours, instant: Decimal): boolean | null {
   const second = local - day * secondsPerDay;
   return (
     hours.dates.some((span) => span.firstDay <= day && day <= span.lastDay) ||
-    hours.weekly.some((span) => isWithinSpan(span, day, second))
+    hours.weekly.some((span) => isWithinSpan(span, day, second)) ||
+    isOnYearDay(hours.yearly, day)
   );
 }
 
@@ -46,6 +55,15 @@ function isWithinSpan(span: WeeklySpan, day: number, second: number): boolean {
   const to = span.toMinute * 60;
   if (from < to) return startsOn(span, day) && from <= second && second < to;
   return (startsOn(span, day) && from <= second) || (startsOn(span, day - 1) && second < to);
+}
+
+function isOnYearDay(spans: readonly YearlySpan[], day: number): boolean {
+  if (spans.length === 0) return false;
+  const { month, dayOfMonth } = calendarDay(day);
+  const at = 100 * month + dayOfMonth;
+  return spans.some(({ first, last }) =>
+    first <= last ? first <= at && at <= last : first <= at || at <= last,
+  );
 }
 
 function startsOn(span: WeeklySpan, day: number): boolean {

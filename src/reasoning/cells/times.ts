@@ -4,7 +4,9 @@
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Value } from '../../language/model/value.ts';
+import { dayNumber } from '../../language/value/calendar.ts';
 import { compare, type Decimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
+import type { YearlySpan } from '../../language/value/hours.ts';
 import { localSecond, secondsPerDay } from '../../language/value/time.ts';
 import type { Faults } from './faults.ts';
 import { type Cell, isLine, type Leaf, type LeafAtom, marksOf as linearMarks } from './leaf.ts';
@@ -62,10 +64,11 @@ function clocksOf(atoms: readonly LeafAtom[]): readonly Clock[] {
     if (understood.kind === 'local-date')
       return [{ zone: understood.zone, minutes: [0], days: daysAround(understood.days) }];
     if (understood.kind !== 'hours') return [];
-    const { zone, weekly, dates, except } = understood.hours;
+    const { zone, weekly, dates, yearly, except } = understood.hours;
     const minutes = weekly.flatMap(({ fromMinute, toMinute }) => [fromMinute, toMinute]);
     const days = [
       ...dates.flatMap(({ firstDay, lastDay }) => [firstDay, lastDay + 1]),
+      ...yearly.flatMap(daysOfEveryYear),
       ...except.flatMap(twoDays),
     ];
     return [{ zone, minutes: [0, ...minutes], days }];
@@ -81,6 +84,14 @@ function clocksOf(atoms: readonly LeafAtom[]): readonly Clock[] {
 /** The day, and the day after a span over midnight that began on it. */
 function twoDays(day: number): readonly number[] {
   return [day, day + 1, day + 2];
+}
+
+/** Where a span of every year begins and where it is over, in each year of the horizon and the year before it. */
+function daysOfEveryYear({ first, last }: YearlySpan): readonly number[] {
+  const dayOf = (year: number, at: number): number => dayNumber(year, Math.floor(at / 100), at % 100);
+  const [from, to] = [horizon.from, horizon.to].map((second) => new Date(second * 1000).getUTCFullYear());
+  const years = Array.from({ length: to! - from! + 2 }, (_, at) => from! - 1 + at);
+  return years.flatMap((year) => [dayOf(year, first), dayOf(year, last) + 1]);
 }
 
 function daysAround(days: readonly Value[]): readonly number[] {

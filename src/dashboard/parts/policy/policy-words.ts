@@ -72,6 +72,7 @@ export const words = {
     'ask',
     'only',
     'single_script',
+    'year',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -6,10 +6,11 @@ import type {
   HoursDeclaration,
   HoursSpan,
   WeekdayWord,
+  YearDay,
 } from '../../syntax/tree/tree.ts';
 import { type Decimal, toNumber } from '../../value/decimal.ts';
-import type { DateSpan, Hours, WeeklySpan } from '../../value/hours.ts';
-import { isZone, parseClock } from '../../value/time.ts';
+import type { DateSpan, Hours, WeeklySpan, YearlySpan } from '../../value/hours.ts';
+import { isZone, parseClock, parseDate } from '../../value/time.ts';
 import { findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
@@ -21,6 +22,7 @@ import {
   exceptNotDates,
   hoursEndsEqual,
   hoursOverlap,
+  yearDayInvalid,
   zoneUnknown,
 } from '../messages/value-errors.ts';
 
@@ -41,17 +43,20 @@ function resolveOne(declaration: HoursDeclaration, env: Environment): Hours {
   if (!isZone(declaration.zone.value)) env.report(zoneUnknown(declaration.zone));
   const weekly: WeeklySpan[] = [];
   const dates: DateSpan[] = [];
+  const yearly: YearlySpan[] = [];
   for (const span of declaration.spans) {
     if (span.kind === 'weekly-span') pushIfKnown(weekly, weeklySpan(span, env));
-    else pushIfKnown(dates, dateSpan(span, env));
+    else if (span.kind === 'date-span') pushIfKnown(dates, dateSpan(span, env));
+    else pushIfKnown(yearly, yearlySpan(span, env));
   }
-  const isWhole = weekly.length + dates.length === declaration.spans.length;
+  const isWhole = weekly.length + dates.length + yearly.length === declaration.spans.length;
   if (isWhole) reportOverlaps(declaration.spans, env);
   const except = resolveExcept(declaration, env);
   return {
     zone: declaration.zone.value,
     weekly: weekly.toSorted(compareWeekly),
     dates: dates.toSorted((a, b) => a.firstDay - b.firstDay || a.lastDay - b.lastDay),
+    yearly: yearly.toSorted((a, b) => a.first - b.first || a.last - b.last),
     except,
   };
 }
@@ -100,6 +105,24 @@ function dateSpan(node: Extract<HoursSpan, { kind: 'date-span' }>, env: Environm
   return { firstDay: first, lastDay: last };
 }
 
+function yearlySpan(node: Extract<HoursSpan, { kind: 'yearly-span' }>, env: Environment): YearlySpan | null {
+  const first = yearDayOf(node.first, env);
+  const last = node.last === node.first ? first : yearDayOf(node.last, env);
+  return first === null || last === null ? null : { first, last };
+}
+
+/** The month times 100 and the day; 29 February is one. */
+function yearDayOf(node: YearDay, env: Environment): number | null {
+  const number = yearDayNumber(node.text);
+  if (number === null) env.report(yearDayInvalid(node));
+  return number;
+}
+
+function yearDayNumber(text: string): number | null {
+  const leapYear = 2024;
+  return parseDate(`${leapYear}-${text}`) === null ? null : Number(text.replace('-', ''));
+}
+
 function dayOf(node: DateLiteral, env: Environment): number | null {
   const date = readLiteral(node, env);
   return date === null ? null : toNumber(date as Decimal);
@@ -143,11 +166,19 @@ interface Stretch {
   readonly to: number;
 }
 
-/** Half-open stretches: minutes of a week from Monday 00:00, cut where the week ends, or days since 1970-01-01. */
+/** Half-open stretches: minutes of a week from Monday 00:00, cut where the week ends, days since 1970-01-01, or days of the year, cut at New Year. */
 function stretches(span: HoursSpan): readonly Stretch[] {
   if (span.kind === 'date-span') {
     const day = (text: string): number => Date.parse(`${text}T00:00Z`) / 86_400_000;
     return [{ from: day(span.first.text), to: day(span.last.text) + 1 }];
+  }
+  if (span.kind === 'yearly-span') {
+    const [first, last] = [yearDayNumber(span.first.text) ?? 0, yearDayNumber(span.last.text) ?? 0];
+    if (first <= last) return [{ from: first, to: last + 1 }];
+    return [
+      { from: first, to: 1_232 },
+      { from: 0, to: last + 1 },
+    ];
   }
   const from = parseClock(span.from.text) ?? 0;
   const to = parseClock(span.to.text) ?? 0;

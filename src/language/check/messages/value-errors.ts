@@ -49,6 +49,12 @@ export function dateInvalid(node: { readonly span: Span; readonly text: string }
   });
 }
 
+export function yearDayInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
+  return error('date-unfit', node.span, `\`${node.text}\` is no day of a year`, {
+    help: 'write month and day, two digits each: `12-18`',
+  });
+}
+
 export function instantInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
   return error('instant-unfit', node.span, `\`${node.text}\` is no instant`, {
     help: 'write date, time and offset: `2026-12-25T09:00Z`',

@@ -1,6 +1,7 @@
 // The rules of a file and of declarations other than policies and guarantees. A declaration that an error leaves without
 // its substance is left out, so every declaration of the tree is whole.
 
+import { spanning } from '../../diagnostic/span.ts';
 import type {
   Declaration,
   DeclarationOf,
@@ -9,8 +10,9 @@ import type {
   NameNode,
   TemplateNode,
   WeekdayWord,
+  YearDay,
 } from '../tree/tree.ts';
-import { isWritten, plainName } from './context.ts';
+import { isWritten, plainName, tokenSpan } from './context.ts';
 import { reportKeyShape } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
@@ -24,6 +26,7 @@ const nothingAggregated: Draft<Aggregated> = { aggregate: null, argument: null, 
 type ListEntries = Extract<ListSource, { readonly kind: 'entries' }>;
 type ListJoin = Extract<ListSource, { readonly kind: 'join' }>;
 
+const yearDayPhrase = 'a month and a day such as `12-18`';
 const hoursPhrase = 'hours such as `mon-fri 09:00-17:00`';
 
 export abstract class DeclarationParser extends PolicyRuleParser {
@@ -204,6 +207,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // hoursSpan = Weekday [ '-' Weekday ] Clock '-' Clock | Date [ '..' Date ]
+  //   | 'every' 'year' Number '-' Number [ '..' Number '-' Number ]
   hoursSpan: ParserRule<HoursSpan | null> = this.always(
     'hoursSpan',
     () => ({}),
@@ -212,6 +216,8 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       const tokens = this.takenFrom(begin);
       const of = (type: Token['tokenType']) => tokens.filter(({ tokenType }) => tokenType === type);
       const span = this.spanFrom(begin);
+      const [opening, closing = opening] = this.yearDays(of(literal.number));
+      if (span && opening && closing) return { kind: 'yearly-span', first: opening, last: closing, span };
       const [first, last = first] = of(literal.date).map((token) => writtenLiteral('date', token, this));
       if (span && first && last) return { kind: 'date-span', first, last, span };
       const [firstDay, lastDay = firstDay] = of(WeekdayToken).map(({ image }) => image as WeekdayWord);
@@ -234,8 +240,36 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     this.behind(1, sign.range, () => this.CONSUME1(literal.date));
   }
 
+  private readYearlySpan(): void {
+    this.CONSUME(word.every);
+    this.CONSUME(word.year);
+    this.CONSUME(literal.number, { ERR_MSG: yearDayPhrase });
+    this.CONSUME2(sign.minus, { ERR_MSG: yearDayPhrase });
+    this.CONSUME1(literal.number, { ERR_MSG: yearDayPhrase });
+    this.option(2, () => {
+      this.CONSUME1(sign.range);
+      this.CONSUME2(literal.number, { ERR_MSG: yearDayPhrase });
+      this.CONSUME3(sign.minus, { ERR_MSG: yearDayPhrase });
+      this.CONSUME3(literal.number, { ERR_MSG: yearDayPhrase });
+    });
+  }
+
+  /** Each of a month and a day. */
+  private yearDays(numbers: readonly Token[]): readonly YearDay[] {
+    const ends = numbers.length > 2 ? [numbers.slice(0, 2), numbers.slice(2)] : [numbers];
+    return ends.flatMap(([month, day]) => {
+      if (!isWritten(month) || !isWritten(day)) return [];
+      const span = spanning(tokenSpan(month, this), tokenSpan(day, this));
+      return [{ text: `${month.image}-${day.image}`, span }];
+    });
+  }
+
   private hoursSpans = {
-    DEF: [{ ALT: () => this.readWeeklySpan() }, { ALT: () => this.readDateSpan() }],
+    DEF: [
+      { ALT: () => this.readWeeklySpan() },
+      { ALT: () => this.readDateSpan() },
+      { ALT: () => this.readYearlySpan() },
+    ],
     ERR_MSG: hoursPhrase,
   };
 

@@ -193,6 +193,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return this.take(super.CONSUME2(type, options));
   }
 
+  protected override CONSUME3(type: TokenType, options?: ConsumeMethodOpts): Token {
+    return this.take(super.CONSUME3(type, options));
+  }
+
   private take(token: Token): Token {
     // Recovery makes up tokens that stand nowhere.
     if (token.startOffset >= 0) this.taken[this.count++] = token;

@@ -31,11 +31,12 @@ const quantityWords = ['sum', 'count', 'distinct', 'today'] as const;
 const typeWords = ['secret', 'signed', 'money'] as const;
 const claimWords = ['unapproved', 'ask', 'only'] as const;
 const qualityWords = ['single_script'] as const;
+const calendarWords = ['year'] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [
   ...[...joiningWords, ...parameterWords, ...metadataWords],
-  ...[...quantityWords, ...typeWords, ...claimWords, ...qualityWords],
+  ...[...quantityWords, ...typeWords, ...claimWords, ...qualityWords, ...calendarWords],
 ] as const;
 
 type ReservedWord = (typeof reservedWords)[number];

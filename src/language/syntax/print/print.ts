@@ -137,9 +137,10 @@ function printHours({ name, spans, zone, except }: DeclarationOf<'hours'>): stri
 }
 
 function printSpan(span: HoursSpan): string {
-  if (span.kind === 'date-span') {
+  if (span.kind !== 'weekly-span') {
     const { first, last } = span;
-    return first.text === last.text ? first.text : `${first.text}..${last.text}`;
+    const every = span.kind === 'yearly-span' ? 'every year ' : '';
+    return `${every}${first.text === last.text ? first.text : `${first.text}..${last.text}`}`;
   }
   const { firstDay, lastDay, from, to } = span;
   const days = firstDay === lastDay ? firstDay : `${firstDay}-${lastDay}`;

@@ -144,7 +144,14 @@ export type HoursSpan =
       readonly to: ClockLiteral;
     } & Node)
   /** `2026-12-20..2027-01-02`; a single date has `first` equal to `last`. */
-  | ({ readonly kind: 'date-span'; readonly first: DateLiteral; readonly last: DateLiteral } & Node);
+  | ({ readonly kind: 'date-span'; readonly first: DateLiteral; readonly last: DateLiteral } & Node)
+  /** `every year 12-18..01-03`; a single day has `first` equal to `last`. */
+  | ({ readonly kind: 'yearly-span'; readonly first: YearDay; readonly last: YearDay } & Node);
+
+/** Month and day as written, such as `12-18`. */
+export interface YearDay extends Node {
+  readonly text: string;
+}
 
 export interface LetDeclaration extends NamedNode<'let'> {
   readonly value: ExpressionNode;

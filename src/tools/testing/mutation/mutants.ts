@@ -90,11 +90,18 @@ function withoutWhen({ span }: ExpressionNode, text: string): PolicyEdit {
 
 function hoursChanges({ spans, except }: HoursDeclaration, text: string): readonly PolicyEdit[] {
   const moved = spans.flatMap((span) => {
+    if (span.kind === 'yearly-span')
+      return [span.first, span.last].map((end) => replacement(text, end.span, dayAfter(end.text)));
     const ends = span.kind === 'weekly-span' ? [span.from, span.to] : [span.first, span.last];
     return ends.flatMap((end) => neighbours(end).map((put) => replacement(text, end.span, put)));
   });
   const dropped = spans.length < 2 ? [] : spans.map((_, index) => drop(text, spans, index));
   return [...moved, ...dropped, ...(except === null ? [] : [withoutExcept(except.span, text)])];
+}
+
+/** Of a leap year. */
+function dayAfter(text: string): string {
+  return new Date(Date.parse(`2024-${text}T00:00Z`) + 86_400_000).toISOString().slice(5, 10);
 }
 
 function drop(text: string, spans: HoursDeclaration['spans'], index: number): PolicyEdit {
