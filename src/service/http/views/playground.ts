@@ -214,7 +214,7 @@ export const tryReplySchema = objectSchema({
   guarantees: {
     type: ['array', 'null'],
     description:
-      'Every claim; null where the policies have errors, or too many rules to be proved meanwhile.',
+      'Every claim; null where the policies have errors, or too many rules to be proved while somebody types.',
     items: claimSchema,
   },
 });

@@ -109,7 +109,7 @@ const getVocabulary = route<PlaygroundDeps>({
   access: 'policies.view',
   operation: {
     id: 'getVocabulary',
-    summary: 'The words of the language and the names of the set in force, for whoever writes a policy',
+    summary: 'The words of the language and the names of the set in force, for authors of policies',
     replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
     problems: [...playgroundProblems],
   },
