@@ -72,14 +72,14 @@ test('an agent is registered by keyboard, asks with its key, and is found again'
   expect(today.slice(1)).toEqual(['1', '0', '0', '0', '0']);
 
   await page.goto('/agents?tier=critical&status=active');
-  await page.getByLabel('Name, owner, tag or id').fill('img src');
+  await page.getByLabel('Name, control owner, tag or id').fill('img src');
   await page.waitForURL(/text=img/);
   await page.getByRole('link', { name }).waitFor();
-  await page.getByLabel('Name, owner, tag or id').fill('nobody is called this');
+  await page.getByLabel('Name, control owner, tag or id').fill('nobody is called this');
   await page.getByText('No agents match these filters').waitFor();
   await page.getByRole('link', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name }).waitFor();
-  expect(await page.getByLabel('Name, owner, tag or id').inputValue()).toBe('');
+  expect(await page.getByLabel('Name, control owner, tag or id').inputValue()).toBe('');
 });
 
 test('a name that is taken is said at its field, and nothing typed is lost', async () => {

@@ -222,7 +222,7 @@ test('a loss that the stream of news outlives heals by itself', async () => {
   await page.goto('/agents');
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
   await context.setOffline(true);
-  await page.getByLabel('Name, owner, tag or id').fill('nobody');
+  await page.getByLabel('Name, control owner, tag or id').fill('nobody');
   const banner = page.getByText('Writ cannot be reached');
   await banner.waitFor();
   await context.setOffline(false);

@@ -10,10 +10,10 @@ import type { GivenRequest } from './questions.ts';
 const rulesMax = 500;
 const actionsMax = 10;
 
-/** Null where no rule escalates, or none of the actions tried has such a request. */
+/** Null where no rule asks for approvals, or none of the actions tried has such a request. */
 export function escalatedRequest(set: PolicySet): GivenRequest | null {
   const escalating = set.policies.flatMap(({ actions, rules }) => {
-    const rule = rules.find(({ effect, isShadow }) => effect === 'escalate' && !isShadow);
+    const rule = rules.find(({ requirement, isShadow }) => requirement?.kind === 'approval' && !isShadow);
     return rule === undefined ? [] : actions.map((action) => ({ action, span: rule.span }));
   });
   for (const { action, span } of escalating.slice(0, actionsMax)) {

@@ -66,7 +66,7 @@ function AgentFilters() {
   const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
     <Filters>
-      <TextFilter name="text" label="Name, owner, tag or id" />
+      <TextFilter name="text" label="Name, control owner, tag or id" />
       <ChoiceFilter name="status" label="Status" any="any" choices={same(statuses)} />
       <ChoiceFilter name="tier" label="Risk tier" any="any" choices={same(riskTiers)} />
       <ChoiceFilter name="owner" label="Control owner" any="anyone" choices={[[email, 'me']]} />
