@@ -202,3 +202,22 @@ test.each(['smtp.from', 'host', 'sandbox.token', 'otel.endpoint', 'public_url', 
     }
   },
 );
+
+test('the issuer of users is set whole, over an encrypted connection, or not at all', () => {
+  const issuer = 'https://id.example.com';
+  expect(problemsOf({ yaml: `users: { issuer: ${issuer} }` })).toBe(
+    'users.audience must be set where users.issuer is',
+  );
+  expect(problemsOf({ yaml: 'users: { audience: writ }' })).toBe(
+    'users.issuer must be set where users.audience is',
+  );
+  expect(problemsOf({ yaml: `users: { keys: ${issuer}/keys }` })).toBe(
+    'users.issuer must be set where users.keys is',
+  );
+  const plain = 'users: { issuer: https://id.example.com, audience: writ, keys: http://id.example.com/keys }';
+  expect(problemsOf({ yaml: plain })).toContain('users.keys (from writ.yaml) must be an https address');
+  const { loaded } = load({ yaml: `users: { issuer: ${issuer}, audience: writ, groups_claim: teams }` });
+  expect(loaded).toMatchObject({
+    config: { users: { issuer, audience: 'writ', keys: null, rolesClaim: 'roles', groupsClaim: 'teams' } },
+  });
+});

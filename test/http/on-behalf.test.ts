@@ -3,8 +3,10 @@
 import { createHmac } from 'node:crypto';
 import { exportSPKI, importJWK } from 'jose';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import { exportLineOf, givenOf } from '../../src/service/replay/export-line.ts';
 import { type Claims, makeKey, makeToken, type SigningKey, shareIssuer } from './issuer.ts';
-import { firstAdmin, personWith } from './person-client.ts';
+import { firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { authorize, type Service, shareService } from './service.ts';
 import { codeOf, give } from './written-policies.ts';
 
@@ -243,6 +245,15 @@ describe('another person', () => {
       expect((await ask(token, attach)).view.request_id).not.toBe(asked.view.request_id);
     const taken = await ask(ann, attach);
     expect(taken.view).toMatchObject({ request_id: asked.view.request_id, decision: 'ALLOW' });
+
+    // An export has all that deciding it again needs.
+    const exported = await (await tokenClient(service, admin)).send('/v1/requests/export?action=site.ask');
+    const lines = String(exported.body).trimEnd().split('\n');
+    const given = lines.map((line) => givenOf(exportLineOf(JSON.parse(line) as JsonObject)!));
+    expect(given.filter((one) => one !== null).map(({ request }) => Object(request).user)).toContainEqual({
+      id: 'ann',
+      ...deployers,
+    });
 
     const keyed = { headers: { 'idempotency-key': 'k-1' } };
     expect((await ask(ann, keyed)).view.decision).toBe('ALLOW');
