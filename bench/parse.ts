@@ -11,9 +11,9 @@ const rounds = 80;
 const coldRounds = 20;
 const copies = 60;
 
-const [folder] = process.argv.slice(2);
 const here = join(import.meta.dirname, '..');
-if (process.send !== undefined && folder !== undefined) await serve(folder);
+const [folder, other = here] = process.argv.slice(2);
+if (process.send !== undefined && folder !== undefined) await serve(folder, other);
 else if (folder !== undefined) await compare([here, resolve(folder)]);
 else {
   console.error('usage: node bench/parse.ts FOLDER, another checkout of this repository');
@@ -24,7 +24,7 @@ async function compare(roots: readonly string[]): Promise<void> {
   const sides = roots.map((root) => ({
     root,
     times: [] as number[],
-    child: fork(import.meta.filename, [root]),
+    child: fork(import.meta.filename, [root, roots.at(-1) ?? root]),
   }));
   for (const { child } of sides) await once(child, 'message');
   for (let round = 0; round < rounds; round++) {
@@ -47,14 +47,17 @@ async function cost(child: ChildProcess): Promise<number> {
   return milliseconds as number;
 }
 
-/** Reads the text whenever it is asked to and answers with the processor time that it took, in milliseconds. */
-async function serve(root: string): Promise<void> {
+/**
+ * Reads the text of the other checkout, which both know, whenever it is asked to, and answers with the processor time that
+ * it took, in milliseconds.
+ */
+async function serve(root: string, other: string): Promise<void> {
   // Older revisions have the reader in another folder.
   const places = ['src/language/syntax/parse.ts', 'src/syntax/parse.ts'].map((place) => join(root, place));
   const { parse } = (await import(places.find((place) => existsSync(place)) ?? places[0]!)) as {
     readonly parse: (source: { readonly path: string; readonly text: string }) => unknown;
   };
-  const text = readFileSync(join(here, 'policies/banking/banking.policy'), 'utf8').repeat(copies);
+  const text = readFileSync(join(other, 'policies/banking/banking.policy'), 'utf8').repeat(copies);
   process.on('message', () => {
     const before = process.cpuUsage();
     parse({ path: 'banking.policy', text });

@@ -153,7 +153,7 @@ test('an admin makes a link for a lost password, which sets another once', async
   await page.getByLabel('E-mail address').fill('lost@example.com');
   await page.getByLabel('Password').fill('another horse battery');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByText('Your password was set anew by a link from an admin').waitFor();
+  await page.getByText('Your password was changed by a link from an admin').waitFor();
   const { page: again } = await open(service(), { expected: /401|404/ });
   await again.goto(link);
   await again.getByText('ask an admin for a new link').waitFor();

@@ -51,6 +51,12 @@ test('a newcomer signs in with what the page offers, approves, and sees agents a
   const folder = /policies {2}(\S+)/.exec(demo.output())?.[1] ?? '';
   expect(folder.startsWith(room) && existsSync(folder)).toBe(true);
   await demo.end('SIGTERM');
+  expect(
+    demo
+      .output()
+      .split('\n')
+      .filter((line) => /"level":[56]0/.test(line)),
+  ).toEqual([]);
   expect(readdirSync(room).filter((name) => name.startsWith('writ-demo'))).toEqual([]);
 });
 

@@ -75,6 +75,9 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   const { page } = await open(shared, { email });
   await page.goto('/playground');
   await page.getByText('Nothing is granted, recorded or saved').waitFor();
+  // It begins with a request that waits for people.
+  await answer(page).getByText('Escalate', { exact: true }).waitFor();
+  await expect.poll(() => requestEditor(page).innerText()).toContain('"action_key": "pay.create"');
   await page.getByLabel('Example').selectOption('pay.create');
   await answer(page).getByText('Small', { exact: true }).waitFor();
   await answer(page).getByText('Up to date. Nothing was granted').waitFor();
@@ -89,6 +92,14 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   expect(await page.locator('.cm-lintRange-error').innerText()).toBe('amout');
   expect(await page.locator('.cm-lint-marker-error').count()).toBe(1);
   expect(await accessibilityFaults(page)).toEqual([]);
+
+  // Its code leads to the page that says what to write instead; the copy is there when one comes back.
+  await diagnostics(page).getByRole('link', { name: 'unknown-field' }).click();
+  await page.getByRole('heading', { name: 'Prefer' }).waitFor();
+  expect(await page.title()).toContain('unknown-field');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goBack();
+  await diagnostics(page).getByText('The policies have 1 error.').waitFor();
 
   // By keyboard: to the mistake, and mended.
   await diagnostics(page)

@@ -129,7 +129,14 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
   // Mended in the playground, where the text that failed becomes the copy.
-  await wrong.getByRole('link', { name: 'Fix it in the playground' }).click();
+  const fix = wrong.getByRole('link', { name: 'Fix it in the playground' });
+  expect(await fix.getAttribute('href')).toContain(`at=${line}%3A`);
+  await fix.click();
+  // The cursor stands where the mistake is.
+  await expect
+    .poll(() => page.locator('.cm-activeLine').first().innerText(), { timeout: 10_000 })
+    .toContain('amout');
+  expect(page.url()).not.toContain('at=');
   const fixes = page.locator('.playground-diagnostics');
   await fixes.getByRole('button', { name: 'write amount' }).click();
   await fixes.getByText('The policies have 1 error').waitFor();

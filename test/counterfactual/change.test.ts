@@ -206,6 +206,12 @@ const cases: readonly Case[] = [
     lines: ['ALLOW if request.signed == true'],
   },
   {
+    name: 'a group of the person behind the agent',
+    rules: 'allow deployers when "deployers" in request.user.groups',
+    request: { user: { id: 'ann', groups: ['others'] } },
+    lines: ['ALLOW if "deployers" in request.user.groups'],
+  },
+  {
     name: 'a reading, and what the request adds to it',
     fields: 'amount: money(currency) 1.. \n currency: "USD"',
     declared: 'meter spent = sum(payload.amount) in USD of a.b per agent over 24h',

@@ -65,6 +65,7 @@ function item(id: string, status: RequestItem['status'] = 'pending'): RequestIte
     action_key: 'a.b',
     title: '',
     point: null,
+    on_behalf_of: null,
     agent: {},
     requires: null,
     ...times,

@@ -84,7 +84,7 @@ describe('a payload that passes the gate', () => {
 
   test('is another request in another spelling: no approval of one counts for the other', () => {
     const digestOf = (path: string) =>
-      requestDigest({ agentId: 'a', actionKey: 'file.read', payload: { path } });
+      requestDigest({ agentId: 'a', actionKey: 'file.read', payload: { path }, request: {} });
     expect(digestOf('/workspace/./a')).not.toBe(digestOf('/workspace/a'));
   });
 });

@@ -125,7 +125,8 @@ people.change        DELETE /v1/people/{id}/sessions/{session}
 people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
 applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
-policies.view        GET /v1/policies/vocabulary, GET /v1/actions
+policies.view        GET /v1/policies/vocabulary, GET /v1/actions, GET /v1/diagnostics/{code}
+policies.try         GET /v1/policies/first-request
 policies.view        GET /v1/policies/history, GET /v1/policies/state
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try, POST /v1/policies/compare, GET /v1/policies/compare

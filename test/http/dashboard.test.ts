@@ -30,6 +30,7 @@ describe('the page', () => {
     '/policies',
     '/policies/file?path=a.policy',
     '/compare',
+    '/diagnostics/unexpected-token',
     '/playground',
     '/points',
     '/alerts',

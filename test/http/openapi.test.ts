@@ -120,6 +120,8 @@ const managed = [
   'post /v1/policies/replay',
   'post /v1/policies/roll-back',
   'get /v1/policies/vocabulary',
+  'get /v1/policies/first-request',
+  'get /v1/diagnostics/{code}',
   'get /v1/requests/{id}/explain',
   'get /v1/audit/export',
   'get /v1/webhooks',

@@ -259,6 +259,24 @@ test('the vocabulary is of the language and of the set', async () => {
   expect(body.keywords).toContain('escalate');
 });
 
+test('the first request is one that the set escalates, and each diagnostic has its page', async () => {
+  const { body } = await auditor.send('/v1/policies/first-request');
+  const tried = await attempt({ request: body.request });
+  expect(tried.body).toMatchObject({ issues: [], decision: { decision: 'ESCALATE' } });
+
+  const page = await auditor.send('/v1/diagnostics/unexpected-token');
+  expect(page.body).toMatchObject({ code: 'unexpected-token' });
+  expect(page.body.text).toMatch(/^# unexpected-token\n[\s\S]*## Prefer\n/);
+  for (const code of [
+    'no-such-code',
+    'README',
+    'constructor',
+    '..%2F..%2Fpackage',
+    '..%2Ferrors%2Fnot_found',
+  ])
+    expect((await auditor.send(`/v1/diagnostics/${code}`)).body.type).toBe('urn:writ:error:not_found');
+});
+
 describe('an explanation', () => {
   const keys = `action purse.pay { amount: integer, pin?: secret string }
 policy pay on purse.pay {

@@ -77,7 +77,7 @@ describe.skipIf(!isThere)('with the service', () => {
     expect(found).toEqual(['ran', 'DeniedError', 'DeniedError']);
   });
 
-  test('comes back to its approval once, after the program began anew', async () => {
+  test('comes back to its approval once, after the program started again', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;

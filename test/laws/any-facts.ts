@@ -8,6 +8,7 @@ import {
   type Facts,
   type RequestFacts,
   riskTiers,
+  type UserFacts,
 } from '../../src/language/model/request.ts';
 import type { Field, Range, Shape, TextKind, Type } from '../../src/language/model/type.ts';
 import { fromNumber, toNumber } from '../../src/language/value/decimal.ts';
@@ -53,7 +54,14 @@ export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly strin
     risk_tier: random.pick(riskTiers),
     tags: Array.from({ length: random.below(4) }, text),
   };
-  const request: RequestFacts = { ip: text(), signed: random.chance(0.5), session: text() };
+  const list = (): readonly string[] => Array.from({ length: random.below(3) }, text);
+  const user: UserFacts = { id: text(), email: text(), roles: list(), groups: list() };
+  const request: RequestFacts = {
+    ip: text(),
+    signed: random.chance(0.5),
+    session: text(),
+    user: partly(random, user),
+  };
   const meters = [...set.meters.keys()].map((name) => {
     const low = random.pick(numbers);
     return [name, { low: fromNumber(low), high: fromNumber(Math.max(low, random.pick(numbers))) }] as const;

@@ -356,6 +356,16 @@ const inside: Atom = (scope, depth) => {
   return left === null ? null : `${left} inside ${scope.random.pick(folders)}`;
 };
 
+const within: Atom = (scope, depth) => {
+  const [call, sort] = scope.random.pick([
+    ['host', 'url'],
+    ['domain', 'email'],
+  ] as const);
+  const left = subject(scope, sort, depth);
+  const domains = ['"example.com"', '"test"', '["a.example.com", "Evil.test."]', '"com"'];
+  return left === null ? null : `${call}(${left}) within ${scope.random.pick(domains)}`;
+};
+
 const mentions: Atom = (scope, depth) => {
   const left = freeText(scope, depth)?.text;
   const words = scope.isMeter ? '["alpha", "secret"]' : constantLets.words[1];
@@ -402,6 +412,7 @@ const atoms: readonly Atom[] = [
   patterned,
   textTest,
   inside,
+  within,
   mentions,
   singleScript,
   presence,

@@ -148,12 +148,14 @@ const textFields: readonly FieldKind[] = [
         'HTTPS://A.Example.com:443/./%78',
         'http://evil.test:8080/',
         'ftp2://x.test/',
+        'http://10.1.2.3/x',
+        'https://[::1]:8443/',
       ],
       ['a.example.com'],
     ),
   ]),
   field('site', 'url', [
-    form('web_address', ['www.example.com/x', 'https://a.example.com', 'a.b:99'], ['no site']),
+    form('web_address', ['www.example.com/x', 'https://a.example.com', 'a.b:99', '192.168.0.1'], ['no site']),
   ]),
   field('peer', 'ip', [form('ip', ['10.1.2.3', '192.168.0.1', '::1', '::ffff:10.1.2.3'], ['10.1', 'x'])]),
   field('file', 'path', [

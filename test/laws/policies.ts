@@ -156,7 +156,10 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
     const plain = readableHere(matched, ['text', 'enumeration', 'boolean']).filter(
       ({ text, canMiss }) => !canMiss && text.startsWith('payload.'),
     );
-    const per = random.some(['agent', 'owner', 'session', ...plain.slice(0, 1).map(({ text }) => text)], 0.4);
+    const per = random.some(
+      ['agent', 'owner', 'session', 'user', ...plain.slice(0, 1).map(({ text }) => text)],
+      0.4,
+    );
     return `${when}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
   };
   const money = subject(scope, 'money', 1);

@@ -64,6 +64,7 @@ describe('claims about the conditions of rules', () => {
         for (const [claim, few] of byFew) {
           // What nobody understands of a rule that is left out leaves open only what all rules say.
           expect([few.kind, 'undecided']).toContain(verdicts.get(claim)!.kind);
+          if (few.kind === 'refuted') expect(refutation(set, claim, few.facts)).not.toBeNull();
           withFew[few.kind] += 1;
         }
         for (const [{ effect }, { kind }] of verdicts) (effect === 'ask' ? asking : counts)[kind] += 1;

@@ -2,7 +2,13 @@
 // times around midnights, weekends and both changes of the clock.
 
 import type { Json, JsonObject } from '../../src/language/model/json.ts';
-import { type AgentFacts, type Facts, type Reading, riskTiers } from '../../src/language/model/request.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  type Reading,
+  riskTiers,
+  type UserFacts,
+} from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
 import type { Random } from '../../src/language/value/random.ts';
 import type { RandomAction, RandomSet } from './policies.ts';
@@ -33,6 +39,7 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
       ip: random.pick(['10.0.0.7', '203.0.113.9', '::1', 'not an address', '10.1.2.3']),
       signed: random.chance(0.7),
       session: random.pick(['s-1', 'alpha', '']),
+      user: known(randomUser(random)),
     }),
     nowMs: random.pick(anchorsMs) + random.below(aroundMinutes) * 60_000 + random.pick([0, 1, 999]),
     meters: known(Object.fromEntries(set.meters.map((name) => [name, randomReading(random)]))),
@@ -62,6 +69,15 @@ function randomAgent(random: Random): Required<AgentFacts> {
     risk_tier: random.pick(riskTiers),
     control_owner: random.pick(['ops@example.com', 'root@evil.test']),
     tags: random.some(['trusted', 'alpha', 'X-', 'see www.example.com'], 0.5),
+  };
+}
+
+function randomUser(random: Random): Required<UserFacts> {
+  return {
+    id: random.pick(['u-1', 'alpha']),
+    email: random.pick(['ann@example.com', 'alpha']),
+    roles: random.some(['deployer', 'alpha'], 0.5),
+    groups: random.some(['X-', 'alpha', 'bob'], 0.5),
   };
 }
 

@@ -215,6 +215,7 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     read('text'),
     read('text'),
     fact('agent.id', 'agent.name', 'agent.control_owner', 'request.session'),
+    fact('request.user.id', 'request.user.email'),
     otherwise(['text'], textFallback),
   ],
   enumeration: [read('enumeration')],
@@ -262,6 +263,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     operation('*', 'number', 'duration'),
     operation('/', 'duration', 'number'),
     negative('duration'),
+    negative('duration'),
     ...extremes('duration'),
     called('abs', 'duration'),
     summed('duration'),
@@ -284,12 +286,13 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     (scope, depth) => made`lower(domain(${term(scope, 'email', depth)}))`,
     (scope, depth) => made`lower(host(${term(scope, 'url', depth)}))`,
     called('scheme', 'url'),
+    (scope, depth) => made`lower(first(${listOf(scope, 'texts', depth)}))`,
   ],
   enumeration: [],
   email: [],
   url: [],
   path: [],
-  ip: [],
+  ip: [(scope, depth) => made`ip(host(${term(scope, 'url', depth)}))`],
 };
 
 const plain: Readonly<Record<ScalarSort, readonly Maker[]>> = {
@@ -315,7 +318,7 @@ const listLiterals: Partial<Readonly<Record<ListSort, readonly string[]>>> = {
 /** An expression that is a list of the sort as a whole. */
 export function listOf(scope: Scope, sort: ListSort, depth: number): string | null {
   const options: Maker[] = [read(sort), read(sort)];
-  if (sort === 'texts') options.push(fact('agent.tags'));
+  if (sort === 'texts') options.push(fact('agent.tags', 'request.user.roles', 'request.user.groups'));
   if (sort === 'sites') options.push((inner) => made`links(${term(inner, 'text', depth)})`);
   if (sort === 'runs') options.push((inner) => made`commands(${term(inner, 'text', depth)})`);
   options.push(otherwise([sort], () => '([])'));
@@ -368,7 +371,7 @@ function sourcesOf(scope: Scope, sort: ListSort): readonly string[] {
   const fields = scope.readables.filter((one) => one.sort === sort && !one.isSecret).map(({ text }) => text);
   const lets = letsHere(scope, sort).map(({ name }) => name);
   const written = listLiterals[sort] ?? [];
-  if (sort === 'texts') return [...fields, ...lets, ...written, 'agent.tags'];
+  if (sort === 'texts') return [...fields, ...lets, ...written, 'agent.tags', 'request.user.groups'];
   const made = sort === 'sites' ? 'links' : sort === 'runs' ? 'commands' : null;
   if (made === null) return [...fields, ...lets, ...written];
   return [...fields, ...readableHere(scope, ['text']).map(({ text }) => `${made}(${text})`)];

@@ -17,6 +17,7 @@ const request = {
   agentId: 'agent-1',
   actionKey: 'payment.create',
   payload: { amount: 5, vendor: 'Staples' },
+  request: {},
 };
 
 const rule: ApprovalRule = {
@@ -50,7 +51,7 @@ describe('the digest', () => {
     const payload = { vendor: 'Staples', amount: 5 };
     expect(requestDigest({ ...request, payload })).toBe(requestDigest(request));
     // printf '%s' '{"action":"a.b","agent":"x","payload":{"n":1}}' | sha256sum
-    expect(requestDigest({ agentId: 'x', actionKey: 'a.b', payload: { n: 1 } })).toBe(
+    expect(requestDigest({ agentId: 'x', actionKey: 'a.b', payload: { n: 1 }, request: {} })).toBe(
       '6e88bff1c7bf57e61ab230704c6965bd95bc56286e321ff9686a8e5ce40069b9',
     );
   });
@@ -59,6 +60,12 @@ describe('the digest', () => {
     const digest = requestDigest(request);
     expect(requestDigest({ ...request, agentId: 'agent-2' })).not.toBe(digest);
     expect(requestDigest({ ...request, actionKey: 'payment.create2' })).not.toBe(digest);
+    const ofAnn = requestDigest({ ...request, request: { user: { id: 'ann' } } });
+    expect(
+      new Set([digest, ofAnn, requestDigest({ ...request, request: { user: { id: 'ben' } } })]).size,
+    ).toBe(3);
+    // The same person, in other groups.
+    expect(requestDigest({ ...request, request: { user: { id: 'ann', groups: ['a'] } } })).toBe(ofAnn);
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), (other) => {
         // A lone surrogate is refused at the door.

@@ -62,6 +62,7 @@ const operators: readonly BinaryOperator[] = [
   'not in',
   'contains',
   'inside',
+  'within',
   'starts with',
   'ends with',
   'mentions any of',

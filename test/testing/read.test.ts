@@ -89,7 +89,7 @@ tests:
   it('takes away what `unset` and `unknown` name', () => {
     const text = (changes: string): string =>
       one(`agent: { name: x, risk_tier: low }
-    request: { ip: 10.0.0.1, signed: true }
+    request: { ip: 10.0.0.1, signed: true, user: { id: ann, groups: [a, b] } }
     meters: { spent: 1, runs: 2 }
     payload: { a: 1, list: [1, 2] }
     ${changes}`);
@@ -97,9 +97,12 @@ tests:
     expect(situation('unset: [payload.a, payload.list.0]').payload).toEqual({ list: [2] });
     expect(situation('unknown: [agent.risk_tier, request.ip, meters.spent]')).toMatchObject({
       agent: { name: 'x' },
-      request: { signed: true },
+      request: { signed: true, user: { id: 'ann', groups: ['a', 'b'] } },
       meters: [{ meter: 'runs' }],
     });
+    expect(situation('unknown: [request.user.groups]').request.user).toEqual({ id: 'ann' });
+    expect(situation('set: { request.user.roles: [lead] }').request.user?.roles).toEqual(['lead']);
+    expect(situation('unknown: [request.user]').request).toEqual({ ip: '10.0.0.1', signed: true });
     expect(situation('unknown: [agent, meters, agent.tags]')).toMatchObject({ agent: {}, meters: [] });
   });
 

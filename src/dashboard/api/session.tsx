@@ -32,7 +32,7 @@ export function useSession(): SessionState {
 /** Who is signed in, on a page that is shown to nobody else. */
 export function usePerson(): Session['person'] {
   const { session } = useSession();
-  if (session === null) throw new Error('this page is for whoever is signed in');
+  if (session === null) throw new Error('this page is for people who are signed in');
   return session.person;
 }
 

@@ -12,6 +12,7 @@ const parts: readonly Offer[] = [
   { label: 'session', info: 'what the agent names in X-Agent-Session' },
   { label: 'address', info: 'the IP address that it comes from' },
   { label: 'signed', info: 'whether it carries a valid signature' },
+  { label: 'user', info: 'on whose behalf the agent asks', apply: '"user": {' },
   { label: 'meters', info: 'what each meter reads with this request', apply: '"meters": {' },
 ];
 const tiers = ['low', 'medium', 'high', 'critical'];
@@ -21,6 +22,13 @@ const agentParts: readonly Offer[] = [
   { label: 'name', detail: 'text' },
   { label: 'id', detail: 'text' },
   { label: 'control_owner', detail: 'text' },
+];
+
+const userParts: readonly Offer[] = [
+  { label: 'id', detail: 'text' },
+  { label: 'email', detail: 'text' },
+  { label: 'roles', detail: 'list of texts' },
+  { label: 'groups', detail: 'list of texts' },
 ];
 
 export function completeRequest(
@@ -52,6 +60,7 @@ function names(
 ): readonly Offer[] {
   if (path === '') return parts;
   if (path === '/agent') return agentParts;
+  if (path === '/user') return userParts;
   if (path === '/meters') return meters.map((label) => ({ label, detail: 'meter' }));
   const base = path.slice(1).replaceAll(/\/\d+/g, '[]').replaceAll('/', '.');
   const fields = actions.find(({ key }) => key === action)?.fields ?? [];

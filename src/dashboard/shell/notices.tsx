@@ -19,8 +19,8 @@ const words: Readonly<Record<NoticeItem['what'], string>> = {
   'recovery-codes-made': 'New recovery codes were created for your account',
   'recovery-code-used': 'A recovery code of your account was used',
   'password-changed': 'Your password was changed',
-  'reset-link-made': 'An admin created a link to set your password anew',
-  'password-reset': 'Your password was set anew by a link from an admin',
+  'reset-link-made': 'An admin created a link to set a new password',
+  'password-reset': 'Your password was changed by a link from an admin',
   'token-made': 'A personal token was made for your account',
 };
 

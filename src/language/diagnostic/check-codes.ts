@@ -83,6 +83,7 @@ const checkErrors = {
   'entries-differ': 'the entries of a list literal are of different types',
   'not-text': 'a test of text on a value that is not text',
   'inside-unfit': '`inside` tests a value that is not a path',
+  'within-unfit': '`within` tests a value that is not a host, or names no domain',
   'pattern-not-constant': 'a pattern is not a constant',
   'words-unfit': '`any of` takes something other than a list of constant texts',
   'any-of-too-long': 'a list after `any of` has more than 256 texts',

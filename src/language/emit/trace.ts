@@ -1,8 +1,9 @@
 // Which rules of an action took part in a decision, and what their conditions could read: for people, never for
 // agents. INVARIANT: no secret leaves in clear, at whatever depth it stands.
 
+import { isListFact } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { Facts } from '../model/request.ts';
+import { type Facts, factAt } from '../model/request.ts';
 import type { FormRule, Trace, TraceForm, TraceValue } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
 import { conditionChildren } from '../program/children.ts';
@@ -285,21 +286,30 @@ function nowText(nowMs: number): string {
 }
 
 function factReading(fact: RequestFact): Reading {
-  const [part, name] = fact.split('.') as ['agent' | 'request', string];
   return {
     read: (facts) => {
-      const value = own(facts[part], name) as Json | undefined;
+      const value = factAt(facts, fact) as Json | undefined;
       if (value === undefined) return 'unknown';
       if (typeof value === 'string') return [safeText(value)];
-      return [Array.isArray(value) ? value.slice(0, shownElementsMax) : value];
+      return [Array.isArray(value) ? value.slice(0, shownElementsMax).map(shownElement) : value];
     },
-    form: fact === 'agent.tags' || fact === 'request.signed' ? null : factForm(part, name),
+    form: isListFact(fact) || fact === 'request.signed' ? null : factForm(fact),
   };
 }
 
+function shownElement(value: Json): Json {
+  return typeof value === 'string' ? safeText(value) : value;
+}
+
 /** A fact that is a text. */
-function factForm(part: 'agent' | 'request', name: string): ReadingForm {
-  const field = part === 'agent' ? js`f.agent[${name}]` : js`f.request[${name}]`;
+function factForm(fact: RequestFact): ReadingForm {
+  const [part, name = '', inner] = fact.split('.');
+  const field =
+    inner !== undefined
+      ? js`f.request.user?.[${inner}]`
+      : part === 'agent'
+        ? js`f.agent[${name}]`
+        : js`f.request[${name}]`;
   return { field, missing: 'unknown', isText: true, isNullable: false };
 }
 

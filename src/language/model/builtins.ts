@@ -53,6 +53,16 @@ export const builtins = {
     meaning: 'explicit, else by scheme, else unknown',
     example: 'port(payload.link) == 443',
   },
+  ip: {
+    signature: 'ip(host): ip',
+    meaning: 'the address that a host is, unknown where it is a name',
+    example: 'some link in links("http://10.1.2.3/") (ip(host(link)) in "10.0.0.0/8")',
+  },
+  first: {
+    signature: 'first([text]): text',
+    meaning: 'the first element of a list of texts, unknown where it is empty',
+    example: 'first(payload.names) == "a"',
+  },
   date: {
     signature: 'date(timestamp, "Zone"): date',
     meaning: 'the local date of an instant in a time zone',

@@ -82,13 +82,23 @@ export type FactName =
   | 'agent.name'
   | 'agent.risk_tier'
   | 'agent.control_owner'
-  | 'agent.tags'
   | 'request.ip'
   | 'request.signed'
   | 'request.session'
+  | 'request.user.id'
+  | 'request.user.email'
+  | ListFact
   | 'action.key'
   | 'action.area'
   | 'action.verb';
+
+/** Facts that are lists of texts. */
+const listFacts = ['agent.tags', 'request.user.roles', 'request.user.groups'] as const;
+export type ListFact = (typeof listFacts)[number];
+
+export function isListFact(fact: FactName): fact is ListFact {
+  return listFacts.some((one) => one === fact);
+}
 
 export interface MeterRead extends Node {
   readonly kind: 'meter';
@@ -133,7 +143,7 @@ export interface Quantify extends Node {
   readonly kind: 'quantify';
   readonly quantifier: 'some' | 'every' | 'count' | 'sum';
   readonly variable: string;
-  /** List-typed: field reads, literal lists, `agent.tags`, `links(...)`. */
+  /** List-typed: field reads, literal lists, facts that are lists, `links(...)`. */
   readonly sources: readonly Expression[];
   readonly body: Expression;
 }

@@ -62,7 +62,7 @@ export interface Meter {
 }
 
 export type MeterKey =
-  | { readonly kind: 'agent' | 'owner' | 'session' }
+  | { readonly kind: 'agent' | 'owner' | 'session' | 'user' }
   | { readonly kind: 'payload'; readonly read: FieldRead };
 
 export interface Approvers {

@@ -30,6 +30,31 @@ export interface RequestFacts {
   readonly ip?: string;
   readonly signed?: boolean;
   readonly session?: string;
+  /** The person on whose behalf the agent asks; known from a verified token alone. */
+  readonly user?: UserFacts;
+}
+
+export const userAttributes = ['id', 'email', 'roles', 'groups'] as const;
+
+export interface UserFacts {
+  /** As the issuer names the person. */
+  readonly id?: string;
+  readonly email?: string;
+  readonly roles?: readonly string[];
+  readonly groups?: readonly string[];
+}
+
+/** What stands at a path such as `agent.tags`, `request.user.id` or `meters.paid`; undefined where it is unknown. */
+export function factAt(facts: Pick<Facts, 'agent' | 'request' | 'meters'>, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (at, step) =>
+        typeof at === 'object' && at !== null && Object.hasOwn(at, step)
+          ? (at as Readonly<Record<string, unknown>>)[step]
+          : undefined,
+      facts,
+    );
 }
 
 /** Without and with the requests that are pending; both include the current request. */

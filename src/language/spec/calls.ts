@@ -4,6 +4,7 @@ import type { Builtin } from '../model/builtins.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { type Decimal, fromNumber, multiply } from '../value/decimal.ts';
 import { domain } from '../value/email.ts';
+import { parseIp } from '../value/ip.ts';
 import { canonicalLinks } from '../value/links.ts';
 import { shellCommands } from '../value/shell/commands.ts';
 import { fold, length, lower, trim } from '../value/text.ts';
@@ -25,6 +26,8 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   host: ([address]) => ofUrl(address, ({ host }) => host),
   scheme: ([address]) => ofUrl(address, ({ scheme }) => scheme),
   port: ([address]) => ofUrl(address, ({ port }) => (port === null ? unknown : fromNumber(port))),
+  ip: ([host]) => parseIp((host as string).replace(/^\[|\]$/g, '')) ?? unknown,
+  first: ([list]) => (list as readonly Value[])[0] ?? unknown,
   date: ([instant, zone]) =>
     isInterval(instant as Value) ? unknown : (dateInZone(instant as Decimal, zone as string) ?? unknown),
   today: ([zone], nowMs) => {

@@ -149,10 +149,12 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'list':
       // An unknown element stands among the known ones: membership and quantifiers judge each for itself.
       return expression.elements.map(value) as readonly Value[];
-    case 'call':
-      return withKnown(expression.args.map(value), (args) =>
+    case 'call': {
+      const result = withKnown(expression.args.map(value), (args) =>
         calls[expression.builtin](args, scope.facts.nowMs),
       );
+      return expression.builtin === 'first' ? boundedText(result, scope) : result;
+    }
   }
 }
 
@@ -226,6 +228,14 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
       return request.signed ?? unknown;
     case 'request.session':
       return request.session ?? unknown;
+    case 'request.user.id':
+      return request.user?.id ?? unknown;
+    case 'request.user.email':
+      return request.user?.email ?? unknown;
+    case 'request.user.roles':
+      return request.user?.roles ?? unknown;
+    case 'request.user.groups':
+      return request.user?.groups ?? unknown;
     case 'action.key':
       return action;
     case 'action.area':

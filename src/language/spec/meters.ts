@@ -14,7 +14,7 @@ import { readField } from './read.ts';
 
 /** What a request is to one meter. */
 export interface MeterShare {
-  /** For which agent, owner, session or value it counts; null where that is not known. */
+  /** For which agent, owner, session, user or value it counts; null where that is not known. */
   readonly key: string | null;
   /** Null where the meter does not count the request. */
   readonly contribution: Contribution | null;
@@ -40,6 +40,8 @@ function keyValue(key: MeterKey, scope: EvaluationScope): Value | Unknown {
       return agent.control_owner ?? unknown;
     case 'session':
       return request.session ?? unknown;
+    case 'user':
+      return request.user?.id ?? unknown;
     case 'payload':
       return readField(key.read, scope) ?? unknown;
   }

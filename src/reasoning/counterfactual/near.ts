@@ -3,7 +3,7 @@
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Effect, PolicySet } from '../../language/model/policy.ts';
-import type { Facts } from '../../language/model/request.ts';
+import { type Facts, factAt } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
@@ -103,5 +103,6 @@ function whyUnknown(key: string, { agent, request, meters }: Facts): string | nu
   if (root !== 'request') return null;
   if (key === 'request.ip' && request.ip !== undefined && parseIp(request.ip) === null)
     return 'it is no IP address';
-  return Object.hasOwn(request, name) ? null : 'the host does not say';
+  if (factAt({ agent, request, meters }, key) !== undefined) return null;
+  return name === 'user' ? 'no verified token says on whose behalf the agent asks' : 'the host does not say';
 }

@@ -1,9 +1,16 @@
 // Lists the places of a request that its rules read and that could change: payload fields, facts of the registry and the
 // service, readings and the time. Each place has the changes to try, as functions from facts to facts.
 
+import type { ListFact } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { type AgentFacts, type Facts, riskTiers } from '../../language/model/request.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  factAt,
+  riskTiers,
+  type UserFacts,
+} from '../../language/model/request.ts';
 import type { Field, Slot } from '../../language/model/type.ts';
 import { compare, type Decimal, formatDecimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
 import {
@@ -309,7 +316,10 @@ function factPlaces(source: PlaceSource): readonly ChangePlace[] {
         entry: typeof value === 'string' ? value : null,
       })),
   });
-  const inRequest = (attribute: keyof Facts['request'], all: readonly (string | boolean)[]): ChangePlace => ({
+  const inRequest = (
+    attribute: 'ip' | 'signed' | 'session',
+    all: readonly (string | boolean)[],
+  ): ChangePlace => ({
     subject: 'request',
     key: `request.${attribute}`,
     name: `request.${attribute}`,
@@ -323,22 +333,47 @@ function factPlaces(source: PlaceSource): readonly ChangePlace[] {
         entry: typeof value === 'string' ? value : null,
       })),
   });
-  const tags = facts.agent.tags ?? [];
+  const inUser = (attribute: keyof UserFacts, all: readonly (string | readonly string[])[]): ChangePlace => ({
+    subject: 'request',
+    key: `request.user.${attribute}`,
+    name: `request.user.${attribute}`,
+    scale: null,
+    candidates: all
+      .filter((value) => JSON.stringify(value) !== JSON.stringify(facts.request.user?.[attribute]))
+      .map((value) => ({
+        ...plain,
+        apply: (changed) => {
+          const user = { ...changed.request.user, [attribute]: value };
+          return { ...changed, request: { ...changed.request, user } };
+        },
+        named: null,
+        entry: typeof value === 'string' ? value : null,
+      })),
+  });
+  /** One element less, one more, none. */
+  const changed = (key: ListFact): readonly (readonly string[])[] => {
+    const elements = (factAt(facts, key) ?? []) as readonly string[];
+    return [
+      ...elements.map((_, index) => elements.toSpliced(index, 1)),
+      ...texts(key)
+        .filter((text) => text !== '')
+        .map((text) => [...elements, text]),
+      [],
+    ];
+  };
   const places = [
     inAgent('risk_tier', riskTiers, true),
-    inAgent('tags', [
-      ...tags.map((_, index) => tags.toSpliced(index, 1)),
-      ...texts('agent.tags')
-        .filter((tag) => tag !== '')
-        .map((tag) => [...tags, tag]),
-      [],
-    ]),
+    inAgent('tags', changed('agent.tags')),
     inAgent('control_owner', texts('agent.control_owner', ownersAt(texts('agent.control_owner')))),
     inAgent('name', texts('agent.name')),
     inAgent('id', texts('agent.id')),
     inRequest('signed', [true, false]),
     inRequest('ip', ipValues({ set, atoms: readersOf(source, 'request.ip') })),
     inRequest('session', texts('request.session')),
+    inUser('id', texts('request.user.id')),
+    inUser('email', texts('request.user.email')),
+    inUser('roles', changed('request.user.roles')),
+    inUser('groups', changed('request.user.groups')),
   ];
   return places.filter(({ key }) => readersOf(source, key).length > 0);
 }

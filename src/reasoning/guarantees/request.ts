@@ -9,6 +9,7 @@ import {
   nothingSatisfied,
   type Reading,
   riskTiers,
+  type UserFacts,
 } from '../../language/model/request.ts';
 import type { Field, Quantity, Range, Shape, Slot, TextKind, TextType } from '../../language/model/type.ts';
 import { meterShare } from '../../language/spec/meters.ts';
@@ -68,6 +69,7 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
       ip: random.pick(['10.0.0.1', '203.0.113.9', '2001:db8::1']),
       signed: random.chance(0.5),
       session: random.pick(['s-1', ...source.constants.texts]),
+      user: known(user(source)),
     }),
     nowMs: around2026Ms + random.below(yearMinutes) * 60_000,
     meters: {},
@@ -79,6 +81,16 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
     ...facts,
     meters: meters as Facts['meters'],
     satisfied: { escalate: satisfied(), reauth: satisfied() },
+  };
+}
+
+function user({ random, constants }: RequestSource): Required<UserFacts> {
+  const texts = ['u-1', 'ann@example.com', ...constants.texts];
+  return {
+    id: random.pick(texts),
+    email: random.pick(texts),
+    roles: random.some(texts, 0.3),
+    groups: random.some(texts, 0.3),
   };
 }
 

@@ -219,6 +219,8 @@ function newFactLeaf(ctx: ProofContext, fact: FactRead['fact']): Leaf {
     'request.ip': 'address',
     'request.signed': 'boolean',
     'agent.tags': 'presence',
+    'request.user.roles': 'presence',
+    'request.user.groups': 'presence',
   };
   return { ...plainLeaf(ctx, fact, domains[fact] ?? 'text'), states };
 }

@@ -4,6 +4,7 @@
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead, Quantify } from '../../language/model/expression.ts';
+import { isListFact } from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
@@ -212,11 +213,11 @@ function knownLater(ctx: ProofContext, { leaf }: ListElements): SolverLiteral {
   return isKnown;
 }
 
-/** By which places are counted; null for a list that is neither of the payload nor the agent's tags. */
+/** By which places are counted; null for a list that is neither of the payload nor a fact. */
 function listKey(source: Expression): string | null {
   if (source.kind === 'field' && source.root === 'payload')
     return `payload.${source.steps.join('.')}${source.isSigned ? ' signed' : ''}`;
-  return source.kind === 'fact' && source.fact === 'agent.tags' ? source.fact : null;
+  return source.kind === 'fact' && isListFact(source.fact) ? source.fact : null;
 }
 
 function listElements(ctx: ProofContext, source: Expression): ListElements | null {

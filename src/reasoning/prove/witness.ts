@@ -1,6 +1,7 @@
 // A model of the formula as a request: each leaf a value of its cell, put together by the declared shape. Nothing rests on
 // it: whoever asks has the definition decide the request.
 
+import type { ListFact } from '../../language/model/expression.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { Field, Shape, Slot } from '../../language/model/type.ts';
@@ -23,7 +24,7 @@ export function witnessOf(ctx: ProofContext): Facts {
     action: ctx.action.key,
     payload: recordOf({ ctx, values }, ctx.action.shape, 'payload'),
     agent: agentOf(ctx, values),
-    request: requestOf(values),
+    request: requestOf(ctx, values),
     nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : mondayMorningMs,
     meters: metersOf(ctx),
     satisfied: satisfiedOf(ctx),
@@ -160,21 +161,41 @@ function agentOf(ctx: ProofContext, values: Values): Facts['agent'] {
   const named = facts.flatMap(([key, value]) =>
     /^agent\.\w+$/.test(key) ? [[key.slice('agent.'.length), value]] : [],
   );
-  const tags = ctx.lists.get('agent.tags');
-  const isKnown = isValue(values.get('agent.tags'));
-  const present = tags?.present.flatMap((one, at) => {
-    const tag = values.get(`agent.tags[${at}]`);
-    return ctx.circuit.solver.holds(one) && typeof tag === 'string' ? [tag] : [];
-  });
-  return { ...Object.fromEntries(named), ...(isKnown ? { tags: present ?? [] } : {}) } as Facts['agent'];
+  const tags = listOfFact(ctx, values, 'agent.tags');
+  return { ...Object.fromEntries(named), ...(tags === null ? {} : { tags }) } as Facts['agent'];
 }
 
-function requestOf(values: Values): Facts['request'] {
+/** Null where it is unknown. */
+function listOfFact(ctx: ProofContext, values: Values, fact: ListFact): readonly string[] | null {
+  if (!isValue(values.get(fact))) return null;
+  const present = ctx.lists.get(fact)?.present ?? [];
+  return present.flatMap((one, at) => {
+    const element = values.get(`${fact}[${at}]`);
+    return ctx.circuit.solver.holds(one) && typeof element === 'string' ? [element] : [];
+  });
+}
+
+function userOf(ctx: ProofContext, values: Values): Facts['request']['user'] {
+  const [id, email] = [values.get('request.user.id'), values.get('request.user.email')];
+  const roles = listOfFact(ctx, values, 'request.user.roles');
+  const groups = listOfFact(ctx, values, 'request.user.groups');
+  const user = {
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(typeof email === 'string' ? { email } : {}),
+    ...(roles === null ? {} : { roles }),
+    ...(groups === null ? {} : { groups }),
+  };
+  return Object.keys(user).length === 0 ? undefined : user;
+}
+
+function requestOf(ctx: ProofContext, values: Values): Facts['request'] {
+  const user = userOf(ctx, values);
   const [ip, signed, session] = ['ip', 'signed', 'session'].map((name) => values.get(`request.${name}`));
   return {
     ...(isValue(ip) ? { ip: formatIp(ip as Ip) } : {}),
     ...(typeof signed === 'boolean' ? { signed } : {}),
     ...(typeof session === 'string' ? { session } : {}),
+    ...(user === undefined ? {} : { user }),
   };
 }
 

@@ -200,7 +200,7 @@ function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
 }
 
 function rewritten({ sequence: knot }: ChainEntry, sequence: number): ChainBreak {
-  const message = `its lane was written anew: the knot at record ${knot} has another hash here`;
+  const message = `its lane was rewritten: the knot at record ${knot} has another hash here`;
   return { sequence, name: null, difference: 'rewritten', message };
 }
 
@@ -243,7 +243,7 @@ function checkState({ entry, later }: ChainRecord): ChainBreak | null {
 function findContradicted(end: ChainPlace, witnesses: Witnesses): ChainBreak | null {
   const other = witnesses.get(end.sequence)?.find((witness) => !isSamePlace(witness, end));
   if (other === undefined) return null;
-  const message = `the chain was written anew: a checkpoint of ${timeText(other)} has another hash here`;
+  const message = `the chain was rewritten: a checkpoint of ${timeText(other)} has another hash here`;
   return { sequence: end.sequence, name: null, difference: 'rewritten', message };
 }
 
@@ -273,7 +273,7 @@ async function checkWalked(store: Store, { sequence, hash }: Link): Promise<Chai
     return { sequence: lastSequence + 1, name: null, difference: 'truncated', message };
   }
   if (records[0]?.entry.sequence === sequence && records[0].hash === hash) return null;
-  const message = 'the chain was written anew: a walk of before has found another hash here';
+  const message = 'the chain was rewritten: a walk of before has found another hash here';
   return { sequence, name: null, difference: 'rewritten', message };
 }
 

@@ -26,6 +26,7 @@ import { createBodyDigest } from '../requests/record/body-digest.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { UserSettings } from '../users/on-behalf.ts';
 import { aboutSelf } from './about-self.ts';
 import type { RateLimit } from './calls/rate-limit.ts';
 import type { ChangeFeedTiming } from './changes/change-feed.ts';
@@ -91,6 +92,8 @@ export interface AppDeps {
   readonly demo?: DemoAccount | null;
   /** The provider of single sign-on; none unless said otherwise. */
   readonly sso?: SsoSettings | null;
+  /** Whose tokens say on whose behalf agents ask; nobody's unless said otherwise. */
+  readonly users?: UserSettings | null;
   /** Whether grants have receipts; true unless said otherwise. */
   readonly areReceiptsOn?: boolean;
   /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
@@ -174,6 +177,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     changeFeed,
     downloads,
     sso,
+    tokenReader,
   } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
@@ -181,6 +185,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', async () => outgoing.close());
   app.addHook('onListen', async () => alerts.start());
   app.addHook('onClose', () => alerts.close());
+  app.addHook('onReady', async () => tokenReader.start());
+  app.addHook('onClose', async () => tokenReader.close());
   app.addHook('onListen', async () => sso?.recheck.start());
   app.addHook('onClose', async () => sso?.recheck.close());
   app.addHook('onListen', async () => void policyHistory.note());

@@ -9,7 +9,9 @@ import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import { type Durability, durabilities } from '../store/contract/durability.ts';
+import type { UserSettings } from '../users/on-behalf.ts';
 import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-config.ts';
+import { userProblems, userSettings, usersOf } from './user-config.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -60,6 +62,8 @@ export interface Config {
   readonly newFactorMs: number;
   /** Null signs nobody in by single sign-on. */
   readonly sso: SsoSettings | null;
+  /** Null where no issuer is configured. */
+  readonly users: UserSettings | null;
   /** Whether grants have receipts. */
   readonly areReceiptsOn: boolean;
   /** Null sends no e-mail. */
@@ -111,6 +115,7 @@ export const settings = {
   trusted_proxies: { default: '', kind: { is: 'networks' } },
   'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
   ...ssoSettings,
+  ...userSettings,
   receipts: { default: true, kind: { is: 'boolean' } },
   'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
   'smtp.url': { default: null, kind: { is: 'smtp' } },
@@ -166,6 +171,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
   if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
+  if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -377,6 +383,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
       .filter((network) => network !== ''),
     newFactorMs: number('people.new_factor_minutes') * 60_000,
     sso: ssoOf((name) => values.get(name) ?? null),
+    users: usersOf((name) => values.get(name) ?? null),
     areReceiptsOn: values.get('receipts') === true,
     areWebhooksPrivate: values.get('webhooks.allow_private') === true,
     smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },

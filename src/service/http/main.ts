@@ -255,6 +255,7 @@ function configuredDeps(config: Config) {
     areAgentReportsTrusted: config.areAgentReportsTrusted,
     newFactorMs: config.newFactorMs,
     sso: config.sso,
+    users: config.users,
     trustedProxies: config.trustedProxies,
   };
 }

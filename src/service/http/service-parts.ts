@@ -22,6 +22,7 @@ import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
+import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
 import type { AppDeps } from './app.ts';
 import { createAuthorizeHandler } from './calls/authorize-handler.ts';
 import { createDownloads } from './calls/downloads.ts';
@@ -64,7 +65,12 @@ export function createParts(deps: AppDeps, base: Base) {
     shutdown,
     onFailure: (err) => log.warn({ err }, 'what has become of requests was not looked at; trying again'),
   });
-  const authorizeHandler = createHandler(deps, base, { ...parts, ...decided });
+  const tokenReader = !deps.users
+    ? noTokenReader
+    : createTokenReader(deps.users, (err) =>
+        log.warn({ err }, "the keys of the users' issuer could not be read; trying again"),
+      );
+  const authorizeHandler = createHandler(deps, base, { ...parts, ...decided, tokenReader });
   const outgoing = createOutgoing({
     store,
     policies: deps.policies,
@@ -115,6 +121,7 @@ export function createParts(deps: AppDeps, base: Base) {
     ...decided,
     sso: createSso(deps, base),
     waits,
+    tokenReader,
     authorizeHandler,
     outgoing,
     alerts,
@@ -204,11 +211,16 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
 
 type Deciding = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
 
-function createHandler(deps: AppDeps, { store, clock, metrics }: Base, parts: Deciding) {
-  const { authorizer, identifyAgain, statistics } = parts;
+function createHandler(
+  deps: AppDeps,
+  { store, clock, metrics }: Base,
+  parts: Deciding & { readonly tokenReader: TokenReader },
+) {
+  const { authorizer, identifyAgain, statistics, tokenReader } = parts;
   const recordRefusal = createRefusalRecorder(store);
   return createAuthorizeHandler({
     identifyAgain,
+    tokenReader,
     authorizer,
     clock,
     metrics,

@@ -34,7 +34,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     issues.push({ pointer, message, help });
     return null;
   };
-  const { action_key: action, payload, agent = {}, at, session, address, signed, meters = {} } = given;
+  const { action_key: action, payload, agent = {}, at, session, address, signed, user, meters = {} } = given;
   const atMs = at === undefined ? nowMs : readTime(at);
   if (atMs === null)
     report(
@@ -55,6 +55,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     ...(address === undefined ? {} : { ip: address }),
     ...(signed === undefined ? {} : { signed }),
     ...(session === undefined ? {} : { session }),
+    ...(user === undefined ? {} : { user }),
   };
   const known = Object.fromEntries(readings);
   const facts = { action, payload, agent, request, nowMs: atMs, meters: known, satisfied: nothingSatisfied };
@@ -191,6 +192,7 @@ export function givenRequestOf(
     ...(request.session === undefined ? {} : { session: request.session }),
     ...(request.ip === undefined ? {} : { address: request.ip }),
     ...(request.signed === undefined ? {} : { signed: request.signed }),
+    ...(request.user === undefined ? {} : { user: request.user }),
     meters: Object.fromEntries(written),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import type { AgentFacts, Satisfied } from '../../language/model/request.ts';
+import type { AgentFacts, Satisfied, UserFacts } from '../../language/model/request.ts';
 import type { TracedRule, Truth } from '../../language/model/trace.ts';
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { SetTexts } from '../policies/texts.ts';
@@ -21,6 +21,8 @@ export interface PlaygroundAsk {
   readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
   readonly outline: TextFile;
   readonly vocabulary: null;
+  /** A request that the set in force escalates. */
+  readonly 'first request': null;
   readonly explain: RecordedRequest;
   /** The smallest change of the payload under which a refused request is granted. */
   readonly 'what passes': RecordedRequest;
@@ -32,6 +34,8 @@ export interface PlaygroundAnswers {
   readonly 'compare sets': ComparedSets;
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
+  /** Null where none is found. */
+  readonly 'first request': GivenRequest | null;
   readonly explain: ExplainedRecord;
   /** Null where there is none. */
   readonly 'what passes': string | null;
@@ -55,6 +59,7 @@ export interface GivenRequest {
   readonly session?: string;
   readonly address?: string;
   readonly signed?: boolean;
+  readonly user?: UserFacts;
   /** Readings by name: `10`, `"100 USD"`. */
   readonly meters?: JsonObject;
 }

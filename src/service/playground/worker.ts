@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { compareLaid, compareSets } from './compare.ts';
 import { explainRecord } from './explain-record.ts';
+import { escalatedRequest } from './first-request.ts';
 import { outlineOf } from './outline.ts';
 import { passingChange } from './passing-change.ts';
 import type {
@@ -31,6 +32,10 @@ const answering: Answering = {
     const { policies, trees } = workspace.lay([]);
     if (policies === null) throw new Error('the set in force compiles');
     return vocabularyOf(policies.set, trees);
+  },
+  'first request': (workspace) => {
+    const { policies } = workspace.lay([]);
+    return policies === null ? null : escalatedRequest(policies.set);
   },
   explain: (workspace, record) => explainRecord(workspace.lay([]), record),
   'what passes': (workspace, record) => passingChange(workspace.lay([]), record),

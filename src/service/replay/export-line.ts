@@ -85,7 +85,7 @@ export function givenOf(line: ExportLine): JsonObject | null {
     now: new Date(nowMs).toISOString(),
     meters: Object.fromEntries(readings),
     satisfied: { escalate, reauth },
-  } as JsonObject;
+  } as unknown as JsonObject;
 }
 
 function factsOf(line: ExportLine): Facts | null {

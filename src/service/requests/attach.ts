@@ -4,6 +4,7 @@
 
 import type { JsonObject } from '../../language/model/json.ts';
 import type { RequestHistory } from '../store/contract/store.ts';
+import type { OnBehalf } from '../users/on-behalf.ts';
 import { changeRequest, type DecisionsDeps, type Seen } from './approvals/change-request.ts';
 import { overAs } from './approvals/decide-now.ts';
 import type { Asker } from './identify-again.ts';
@@ -11,12 +12,14 @@ import { hasAsked } from './record/asked-by.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import { eventOf, type RequestState, requestStateOf, type TakenDetail } from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
+import { userFactsOf } from './record/user-facts.ts';
 import { requestDigest } from './record/vote-scope.ts';
 
 interface Attaching extends Asker {
   readonly actionKey: string;
   /** As it was sent. */
   readonly payload: JsonObject;
+  readonly onBehalf?: OnBehalf;
   readonly idempotencyKey: string | null;
   readonly receiptFor?: string | null;
   /** The request that it has waited for, and wants no other one in place of. */
@@ -97,13 +100,18 @@ function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, point,
   return [eventOf('taken', { who: `agent ${agent.id}`, atMs: nowMs, state: after }, detail)];
 }
 
-/** Those of just this agent, action and payload that are not over. */
+/** Those of just this agent, action, payload and person that are not over. */
 async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly RequestHistory[]> {
   const { agent, actionKey, isSigned } = asking;
   const nowMs = Math.trunc(deps.clock());
   const shape = deps.policies().shapeOf(actionKey);
   const payload = deps.hideSecrets(asking.payload, { shape, isWellShaped: true });
-  const digest = requestDigest({ agentId: agent.id, actionKey, payload });
+  const digest = requestDigest({
+    agentId: agent.id,
+    actionKey,
+    payload,
+    request: userFactsOf(asking.onBehalf),
+  });
   const taker = takerOf(asking);
   const query = { agentId: agent.id, actionKey, taker, nowMs, countMax: heldMax };
   const found = await deps.store.requests.heldOf(query);

@@ -10,6 +10,7 @@ import { seenPoint } from '../agents/points/point.ts';
 import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
+import type { OnBehalf } from '../users/on-behalf.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
@@ -29,6 +30,7 @@ import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
+import { userFactsOf } from './record/user-facts.ts';
 import { requestDigest } from './record/vote-scope.ts';
 import { createTurns } from './turns.ts';
 
@@ -39,6 +41,8 @@ export interface AuthorizeInput extends Asker {
   readonly payload: JsonObject;
   readonly session: string | null;
   readonly clientAddress: string;
+  /** On whose behalf, as a token says that was checked; absent where none was sent. */
+  readonly onBehalf?: OnBehalf;
   readonly idempotencyKey: string | null;
   /**
    * SHA-256 of the raw body, in hexadecimal; kept only as a keyed digest, as the body may hold secrets. Null where there
@@ -127,8 +131,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 }
 
 /** Calls for the same come one after the other, so that the second finds what the first has made. */
-function turnOf({ agent, actionKey, payload }: AuthorizeInput): string {
-  return requestDigest({ agentId: agent.id, actionKey, payload });
+function turnOf({ agent, actionKey, payload, onBehalf }: AuthorizeInput): string {
+  return requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
 }
 
 /** By agent, key and switches as they were seen first, which is nearly always as they are; else by those of now. */

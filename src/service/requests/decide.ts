@@ -17,6 +17,7 @@ import { requestableMs } from './record/evaluation.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import type { RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
+import { userFactsOf } from './record/user-facts.ts';
 import { validSeconds } from './record/validity.ts';
 import { engineVersions } from './record/versions.ts';
 
@@ -91,7 +92,7 @@ export function decide(
   };
 }
 
-type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point' | 'evaluation'>;
+type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point' | 'userUnknown' | 'evaluation'>;
 
 /** Null for most requests: a record that is made in one piece costs less than a copy. */
 function rareParts(
@@ -106,13 +107,14 @@ function rareParts(
   },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
-  const { point, evaluation } = input;
-  const isPlain = resolved === undefined && point === undefined;
+  const { point, evaluation, onBehalf } = input;
+  const isPlain = resolved === undefined && point === undefined && onBehalf === undefined;
   if (isPlain && !isProved && evaluation === undefined) return null;
   return {
     ...(resolved && { resolved }),
     ...(isProved && receiptBases.wantedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
+    ...(onBehalf && 'unknown' in onBehalf && { userUnknown: onBehalf.unknown }),
     ...(evaluation && { evaluation }),
   };
 }
@@ -152,9 +154,10 @@ export function requestedFacts(input: AuthorizeInput, nowMs: number, satisfied: 
   };
 }
 
-function requestFacts({ clientAddress, isSigned, session }: AuthorizeInput): RequestFacts {
+function requestFacts({ clientAddress, isSigned, session, onBehalf }: AuthorizeInput): RequestFacts {
   const known = { ip: clientAddress, signed: isSigned };
-  return session === null ? known : { ...known, session };
+  const own = session === null ? known : { ...known, session };
+  return onBehalf === undefined ? own : { ...own, ...userFactsOf(onBehalf) };
 }
 
 function microseconds(from: number, to: number): number {

@@ -2,6 +2,7 @@
 // `unknown`. All on located values, so that a mistake is reported where it was written.
 
 import type { Span } from '../../language/diagnostic/span.ts';
+import { userAttributes } from '../../language/model/request.ts';
 import { find, readTexts, unknownKey } from './fields.ts';
 import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
@@ -21,7 +22,7 @@ export const factKeys = [
 export const changeKeys = ['set', 'unset', 'unknown'] as const;
 
 export const agentKeys = ['id', 'name', 'risk_tier', 'control_owner', 'tags'] as const;
-export const requestKeys = ['ip', 'signed', 'session'] as const;
+export const requestKeys = ['ip', 'signed', 'session', 'user'] as const;
 export const satisfiedKeys = ['escalate', 'reauth'] as const;
 
 /** The facts of `base`, overlaid by those that `part` gives and then changed as it says. Mappings merge key by key. */
@@ -106,7 +107,7 @@ function checkUnset({ segments, span }: Path, report: Report): boolean {
 }
 
 function checkUnknown({ segments, span }: Path, report: Report): boolean {
-  const [root, attribute] = segments;
+  const [root, attribute, inner] = segments;
   const keys = root === 'agent' ? agentKeys : root === 'request' ? requestKeys : null;
   if (root === 'meters' && segments.length <= 2) return true;
   if (keys === null) {
@@ -118,6 +119,12 @@ function checkUnknown({ segments, span }: Path, report: Report): boolean {
     return false;
   }
   const isKnown = attribute === undefined || (keys as readonly string[]).includes(attribute);
+  const isUser = root === 'request' && attribute === 'user' && inner !== undefined;
+  if (isUser && !(userAttributes as readonly string[]).includes(inner)) {
+    const named = { key: inner, keySpan: span, keys: userAttributes };
+    unknownKey(`\`request.user\` has no \`${inner}\``, named, report);
+    return false;
+  }
   if (!isKnown)
     unknownKey(`\`${root}\` has no \`${attribute}\``, { key: attribute, keySpan: span, keys }, report);
   return isKnown;

@@ -16,7 +16,7 @@ import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts'
 import { type Difference, differences } from './expectation.ts';
 import { findTests } from './find.ts';
 import { readTestFile } from './read.ts';
-import { factsOf, waitsForPeople } from './sequence.ts';
+import { caseFacts, waitsForPeople } from './sequence.ts';
 import type { TestCase, TestFile } from './test-file.ts';
 import { testDiagnostic } from './yaml.ts';
 
@@ -144,7 +144,7 @@ interface Subject {
 function runCase(file: TestFile, test: TestCase, subject: Subject): CaseResult {
   const start = performance.now();
   const mistakes: Diagnostic[] = [];
-  const facts = factsOf(test, subject, (...what) => mistakes.push(testDiagnostic(...what)));
+  const facts = caseFacts(test, subject, (...what) => mistakes.push(testDiagnostic(...what)));
   const base = { name: test.name, line: position(file.text, test.span.start).line };
   const mistaken = (): CaseResult => {
     const mistake = renderDiagnostics(mistakes, () => file.text, { color: false });

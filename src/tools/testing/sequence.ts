@@ -13,15 +13,15 @@ import { toFacts } from './situation.ts';
 import type { PeoplesAnswer, TestCase } from './test-file.ts';
 import type { Report } from './yaml.ts';
 
-export interface Decider {
+interface Tried {
   readonly set: PolicySet;
   readonly engine: NonNullable<Compiled['engine']>;
 }
 
 /** Null with at least one report where a name is not one of the set. */
-export function factsOf(
+export function caseFacts(
   { situation, before }: TestCase,
-  { set, engine }: Decider,
+  { set, engine }: Tried,
   report: Report,
 ): Facts | null {
   if (before === null) return toFacts(situation, set, report);
@@ -48,12 +48,12 @@ interface Entering {
 
 /** A class because it holds what was counted. */
 class CountedMeters {
-  readonly #engine: Decider['engine'];
+  readonly #engine: Tried['engine'];
   readonly #totals: MeterTotals = createMeterTotals();
   /** When those end that wait, by id. */
   readonly #waits = new Map<string, number>();
 
-  constructor(engine: Decider['engine']) {
+  constructor(engine: Tried['engine']) {
     this.#engine = engine;
     for (const definition of engine.meters) this.#totals.fill(definition, []);
   }

@@ -11,6 +11,8 @@ import {
   type Reading,
   type RequestFacts,
   riskTiers,
+  type UserFacts,
+  userAttributes,
 } from '../../language/model/request.ts';
 import { isCurrency } from '../../language/value/currency.ts';
 import {
@@ -110,6 +112,24 @@ function readRequest(located: Located | undefined, report: Report): RequestFacts
     ip: readIfThere(map, 'ip', (value) => readIp(value, report)),
     signed: readIfThere(map, 'signed', (value) => readBoolean(value, '`request.signed`', report)),
     session: readIfThere(map, 'session', (value) => readText(value, '`request.session`', report)),
+    user: readIfThere(map, 'user', (value) => readUser(value, report)),
+  });
+}
+
+function readUser(located: Located, report: Report): UserFacts | null {
+  const map = readMap(located, { name: '`request.user`', keys: userAttributes }, report);
+  if (map === null) return null;
+  const text = (key: 'id' | 'email') =>
+    readIfThere(map, key, (value) => readText(value, `\`request.user.${key}\``, report));
+  const texts = (key: 'roles' | 'groups') =>
+    readIfThere(map, key, (value) => readTexts(value, `\`request.user.${key}\``, report))?.map(
+      (one) => one.text,
+    ) ?? null;
+  return known<UserFacts>({
+    id: text('id'),
+    email: text('email'),
+    roles: texts('roles'),
+    groups: texts('groups'),
   });
 }
 

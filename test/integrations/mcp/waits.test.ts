@@ -54,7 +54,7 @@ async function useConnections(service: Service, id: string): Promise<void> {
 const pay = (n = 1, more: object = {}) => ({ name: 'pay', arguments: { n }, ...more });
 
 describe('a client that can do nothing', () => {
-  test('is told to come back, also to a proxy that began anew; the approval serves one call of two', async () => {
+  test('is told to come back, also to a proxy that started again; the approval serves one call of two', async () => {
     const { service, ben, server, wire } = await opened();
     const first = wire();
     await initialize(first);

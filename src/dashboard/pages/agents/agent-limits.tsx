@@ -96,7 +96,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
             checked={tellsChange}
             onChange={({ currentTarget }) => setTellsChange(currentTarget.checked)}
           />{' '}
-          Refusals say what would pass. This shows limits to whoever steers the agent.
+          Refusals say what would pass. This shows limits to anyone who steers the agent.
         </label>
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>

@@ -12,6 +12,7 @@ import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
+import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
 import { Amount, useAmounts } from '../requests/amounts.tsx';
@@ -268,6 +269,7 @@ function WhoAsks({ request }: { readonly request: RequestDetail }) {
         ['Agent', about(agent.name)],
         ['Risk tier', about(agent.risk_tier)],
         ['Control owner', about(agent.control_owner)],
+        ...onBehalfFacts(request),
         ['Tags', about(tags)],
         ['Policy', about(matched_policy)],
         ['Risk of this request', `${risk_score} of 100`],

@@ -2,6 +2,7 @@
 
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
+import { DiagnosticLink } from '../../parts/policy/diagnostic-link.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { Fix, PolicyDiagnostic } from './marks.ts';
@@ -30,7 +31,7 @@ export function DiagnosticList({ diagnostics, onFix, onGo }: DiagnosticListProps
                   <MessageText text={one.message} />
                 </p>
                 <p class="playground-soft">
-                  {one.help !== null && <MessageText text={one.help} />} <code>{one.code}</code>
+                  {one.help !== null && <MessageText text={one.help} />} <DiagnosticLink code={one.code} />
                 </p>
               </div>
               <div class="playground-diagnostic-actions">

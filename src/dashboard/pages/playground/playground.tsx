@@ -131,16 +131,24 @@ function useFixes(playground: PlaygroundState, isOfNow: Trying['isOfNow']): (fix
 }
 
 /** Moves from the answer to its places in the files. */
-function useWays({ path, paths, textOf }: PlaygroundState, decidedBy: string | null) {
+function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedBy: string | null) {
   const { query } = usePlace();
   const { target, goTo } = useTargets(path, textOf(path));
   // As far as the first page of the policies tells.
   const { data } = useResource('getPolicies', { query: { limit: '200' } }, ['policies']);
   const fileOf = (policy: string): string | undefined =>
     data?.items.find(({ name }) => name === policy)?.file;
-  const firstFile = query.has('request') && !query.has('file') ? fileOf(decidedBy ?? '') : undefined;
+  const isOpening = (query.has('request') || isUntouched) && !query.has('file');
+  const firstFile = isOpening ? fileOf(decidedBy ?? '') : undefined;
+  const asked = placeAsked(query);
   useEffect(() => {
-    // Of a logged request, once: a file that is open stays open, whatever decides later.
+    // A text that failed is taken first.
+    if (asked === null || query.has('take')) return;
+    goTo(path, { place: asked });
+    setQuery({ at: null }, { replace: true });
+  }, [query]);
+  useEffect(() => {
+    // Of the request that it opens on, once: a file that is open stays open, whatever decides later.
     if (firstFile !== undefined) setQuery({ file: firstFile }, { replace: true });
   }, [firstFile]);
   const open = (file: string): void => setQuery({ file, view: null });
@@ -158,4 +166,12 @@ function useWays({ path, paths, textOf }: PlaygroundState, decidedBy: string | n
       goTo(file, { rule });
     },
   };
+}
+
+/** `at=12:5`: the line and column that a link leads to. */
+function placeAsked(query: URLSearchParams): LinePlace | null {
+  const [, line, column] = /^(\d{1,9}):(\d{1,9})$/.exec(query.get('at') ?? '') ?? [];
+  if (line === undefined) return null;
+  const [at, from] = [Number(line), Number(column)];
+  return { line: at, column: from, end_line: at, end_column: from };
 }

@@ -2,6 +2,7 @@
 // that is written. This window keeps it; a copy that equals the text in force is no longer a change.
 
 import { useEffect, useState } from 'preact/hooks';
+import type { Reply } from '../../api/client.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import type { Vocabulary } from '../../editor/vocabulary.ts';
@@ -28,6 +29,8 @@ export interface PlaygroundState {
   /** Null takes back all. */
   readonly reset: (path: string | null) => void;
   readonly request: string;
+  /** Neither a policy nor the request was written here yet. */
+  readonly isUntouched: boolean;
   readonly setRequest: (text: string) => void;
   /** False where the window cannot keep it. */
   readonly isKept: boolean;
@@ -43,6 +46,8 @@ export function usePlayground(): PlaygroundState {
   const words = useResource('getVocabulary', {}, ['policies']);
   const { draft, setDraft, isKept } = useDraft(usePerson().id);
   const { changes } = draft;
+  const isWritten = draft.request !== null || query.has('request');
+  const first = useResource('getFirstRequest', isWritten ? null : {}, ['policies']);
   const digest = files.data?.digest ?? null;
   const inForce = files.data?.items.map((item) => item.path) ?? [];
   const changed = changes.map((change) => change.path);
@@ -83,14 +88,20 @@ export function usePlayground(): PlaygroundState {
         ...before,
         changes: one === null ? [] : before.changes.filter((change) => change.path !== one),
       })),
-    request: draft.request ?? firstExample(words.data, openedAt),
+    request: draft.request ?? firstText(first, words.data, openedAt),
+    isUntouched: draft.request === null && changes.length === 0,
     setRequest: (request) => setDraft((before) => ({ ...before, request })),
     vocabulary: words.data,
     looks: [files, words, { data: null, problem: texts.problem, reload: texts.retry }],
   };
 }
 
-function firstExample(vocabulary: Vocabulary | null, at: string): string {
+type First = Pick<Resource<Reply<'getFirstRequest'>>, 'data' | 'isLoading'>;
+
+/** One that waits for people says more than one that is allowed. */
+function firstText({ data, isLoading }: First, vocabulary: Vocabulary | null, at: string): string {
+  if (data !== null && data.request !== null) return `${JSON.stringify(data.request, null, 2)}\n`;
+  if (isLoading) return '';
   const [action] = vocabulary?.actions ?? [];
   return vocabulary === null || action === undefined ? '' : exampleText(action, vocabulary, at);
 }

@@ -1,5 +1,5 @@
 // The agents that an enforcement point asks for: those chosen so far, each with a way out, and a field that adds one by name or
-// id, with the names that begin alike. INVARIANT: whoever is chosen exists and is named as the service names them.
+// id, with the names that begin alike. INVARIANT: the person who is chosen exists and is named as the service names them.
 
 import { useId, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

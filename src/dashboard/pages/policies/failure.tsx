@@ -5,6 +5,7 @@ import { call, type Reply } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Note } from '../../parts/layout/note.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
+import { DiagnosticLink } from '../../parts/policy/diagnostic-link.tsx';
 import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -68,6 +69,8 @@ function FailedFile({ file, at, diagnostics }: FailedFileProps) {
   const text = useFailedText(file, at);
   const excerpts = text === null ? [] : excerptsOf(text, diagnostics);
   const shown = new Set(excerpts.flatMap((excerpt) => excerpt.diagnostics));
+  const placed = diagnostics.filter(({ start }) => start !== null);
+  const firstError = (placed.find(({ severity }) => severity === 'error') ?? placed[0])?.start ?? null;
   const others = diagnostics.filter((one) => !shown.has(one));
   return (
     <section class="policies-failed-file" aria-label={file === '' ? 'The policy directory' : file}>
@@ -81,7 +84,9 @@ function FailedFile({ file, at, diagnostics }: FailedFileProps) {
             </a>
           )}
         </h3>
-        {mayTry && file.endsWith('.policy') && <a href={fixHref(file)}>Fix it in the playground</a>}
+        {mayTry && file.endsWith('.policy') && (
+          <a href={fixHref(file, firstError)}>Fix it in the playground</a>
+        )}
       </header>
       {excerpts.map((excerpt) => (
         <FailedExcerpt key={excerpt.firstLine} file={file} excerpt={excerpt} />
@@ -139,7 +144,7 @@ function DiagnosticText({
         <MessageText text={message} />
       </p>
       <p class="policies-help">
-        {help !== null && <MessageText text={help} />} <code>{code}</code>
+        {help !== null && <MessageText text={help} />} <DiagnosticLink code={code} />
       </p>
     </>
   );

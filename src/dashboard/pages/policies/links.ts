@@ -21,6 +21,7 @@ export function fileHref({ path, of, rule, policy, line }: FilePlace): string {
 }
 
 /** Where a file that failed to load is fixed: the playground starts from its text. */
-export function fixHref(path: string): string {
-  return `/playground?${new URLSearchParams({ file: path, take: 'failed' })}`;
+export function fixHref(path: string, at: { readonly line: number; readonly column: number } | null): string {
+  const place = at === null ? {} : { at: `${at.line}:${at.column}` };
+  return `/playground?${new URLSearchParams({ file: path, take: 'failed', ...place })}`;
 }

@@ -1,4 +1,4 @@
-// The rows of a list by the days of whoever reads it, each day with a word.
+// The rows of a list by the days of the reader, each day with a word.
 
 import type { Row } from './rows.ts';
 

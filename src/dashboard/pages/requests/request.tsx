@@ -15,6 +15,7 @@ import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
 import { decidingRule, traceRules } from '../../parts/policy/trace.ts';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
+import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
 import { Amount, useAmounts } from './amounts.tsx';
@@ -150,6 +151,7 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
         ['Agent', isLink ? <a href={`/agents/${encodeURIComponent(String(agent.id))}`}>{name}</a> : name],
         ['Risk tier', about(agent.risk_tier)],
         ['Control owner', about(agent.control_owner)],
+        ...onBehalfFacts(request),
         ['Tags', about(Array.isArray(agent.tags) && agent.tags.length > 0 ? agent.tags.join(', ') : 'none')],
         ['Policy', <PlainText key="policy" text={policy} isShort />],
         ['Risk', <Risk key="risk" score={risk_score} />],

@@ -123,7 +123,7 @@ export function closingLines(comparison: Comparison): readonly ClosingLine[] {
   const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
   return [
     ...meters.map((name) =>
-      bad(`meter \`${name}\` says something else: it is computed anew from the records`),
+      bad(`meter \`${name}\` says something else: it is computed again from the records`),
     ),
     ...(both.length === 0 ? [] : [good(`${many(both.length, 'claim')} of guarantees proved on both sides`)]),
     ...guarantees.filter((one) => !both.includes(one)).map(guaranteeLine),

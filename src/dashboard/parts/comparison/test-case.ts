@@ -19,8 +19,8 @@ export interface CaseToAdd {
 
 /** Lines for the end of the list of `tests`. `at` is the time of a request that names none, in RFC 3339. */
 export function caseText({ name, request, satisfied, expect }: CaseToAdd, at: string): string {
-  const { action_key: action, payload, agent, session, address, signed, meters } = request;
-  const of = { ip: address, signed, session };
+  const { action_key: action, payload, agent, session, address, signed, user, meters } = request;
+  const of = { ip: address, signed, session, user };
   const met = Object.entries(satisfied ?? {}).filter(([, rules]) => rules.length > 0);
   const facts = {
     action,

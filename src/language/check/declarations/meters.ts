@@ -105,10 +105,12 @@ function readingType(
   return null;
 }
 
+const bareKeys = ['agent', 'owner', 'session', 'user'] as const;
+
 function readKey(path: Path, ctx: Context): MeterKey | null {
   const { root, steps } = path;
-  const isBare = root.text === 'agent' || root.text === 'owner' || root.text === 'session';
-  if (isBare && steps.length === 0) return { kind: root.text };
+  const kind = bareKeys.find((one) => one === root.text);
+  if (kind !== undefined && steps.length === 0) return { kind };
   if (root.text !== 'payload' || steps.length === 0) {
     if (root.text !== '') ctx.env.report(meterKeyUnknown(path));
     return null;

@@ -3,7 +3,7 @@
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression } from '../../model/expression.ts';
 import { shellCommandType } from '../../model/shell-command-type.ts';
-import { anyText, enumeration, listOf, quantity, type Type } from '../../model/type.ts';
+import { anyText, enumeration, listOf, quantity, type Slot, type Type } from '../../model/type.ts';
 import type { CallNode } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { constantText } from '../logic/constants.ts';
@@ -30,6 +30,9 @@ const one = { min: 1, max: 1 };
 const isText = (type: Type): boolean => type.kind === 'text';
 const isUrl = (type: Type): boolean =>
   type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
+const isTextList = (type: Type): boolean => type.kind === 'list' && isOpenText(type.element);
+const isOpenText = ({ type, isNullable, isSecret, isSigned }: Slot): boolean =>
+  isText(type) && !isNullable && !isSecret && !isSigned;
 const textToText: Signature = { count: one, takes: isText, yields: () => anyText };
 const hostText: Type = { ...anyText, of: 'host' };
 const shellCommandList = listOf(shellCommandType);
@@ -54,6 +57,16 @@ const signatures = {
   host: { count: one, takes: isUrl, yields: () => hostText },
   scheme: { count: one, takes: isUrl, yields: () => anyText },
   port: { count: one, takes: isUrl, yields: () => quantity('integer') },
+  ip: {
+    count: one,
+    takes: (type) => type.kind === 'text' && type.of === 'host',
+    yields: () => ({ kind: 'ip' }),
+  },
+  first: {
+    count: one,
+    takes: isTextList,
+    yields: ([list]) => (list?.kind === 'list' ? list.element.type : null),
+  },
   date: {
     count: { min: 2, max: 2 },
     takes: (type, index) => type.kind === (index === 0 ? 'timestamp' : 'text'),

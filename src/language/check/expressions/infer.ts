@@ -81,6 +81,7 @@ function inferBinary(node: Binary, ctx: Context): Inferred {
     case 'contains':
     case 'mentions any of':
     case 'inside':
+    case 'within':
     case 'like any of':
     case 'matches any of':
     case 'starts with any of':

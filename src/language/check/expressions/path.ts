@@ -63,18 +63,21 @@ function inferField(node: Path, ctx: Context): Expression | null {
 }
 
 function inferFact(node: Path, root: 'agent' | 'request' | 'action', ctx: Context): Expression | null {
-  const [step, ...rest] = node.steps;
+  // `request.user` is a group of facts within one.
+  const group = root === 'request' && node.steps[0]?.text === 'user' ? 'request.user' : root;
+  const at = group === root ? 0 : 1;
+  const step = node.steps[at];
   if (step === undefined) {
-    ctx.env.report(factMissing(node.span, factsOf(root)));
+    ctx.env.report(factMissing(node.span, factsOf(group)));
     return null;
   }
-  const fact = `${root}.${step.text}`;
+  const fact = `${group}.${step.text}`;
   if (!isFact(fact)) {
-    if (step.text !== '') ctx.env.report(unknownFact(root, step, factsOf(root)));
+    if (step.text !== '') ctx.env.report(unknownFact(group, step, factsOf(group)));
     return null;
   }
-  if (rest.length > 0) {
-    ctx.env.report(stepsMisplaced(node, 1));
+  if (node.steps.length > at + 1) {
+    ctx.env.report(stepsMisplaced(node, at + 1));
     return null;
   }
   return { kind: 'fact', fact, type: typeOfFact(fact, ctx.env), span: node.span };

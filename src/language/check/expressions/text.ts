@@ -1,4 +1,4 @@
-// Tests of text: `is single_script`, `like`, `matches`, `starts with`, `ends with`, `contains`, `inside` and `mentions any of`. Patterns
+// Tests of text: `is single_script`, `like`, `matches`, `starts with`, `ends with`, `contains`, `inside`, `within` and `mentions any of`. Patterns
 // are constants and are compiled here once, to find what is wrong with them. `any of` is the same test for each text of a
 // list, and true where one of them is.
 
@@ -11,6 +11,8 @@ import type {
   SingleScript,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
+import { isHostName } from '../../value/host-name.ts';
 import { foldCase } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
@@ -20,8 +22,10 @@ import { notText } from '../messages/operand-errors.ts';
 import {
   anyOfIgnoringCase,
   anyOfTooLong,
+  domainInvalid,
   insideUnfit,
   patternNotConstant,
+  withinUnfit,
   wordsUnfit,
 } from '../messages/type-errors.ts';
 import { type Context, inferValue } from './context.ts';
@@ -32,7 +36,9 @@ type SingleOperator = Extract<
   BinaryOperator,
   'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside'
 >;
-type TextOperator = SingleOperator | AnyTextRelation | 'mentions any of';
+/** A relation to several texts, each of which is a test of its own. */
+type ListOperator = AnyTextRelation | 'within';
+type TextOperator = SingleOperator | ListOperator | 'mentions any of';
 
 export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context): Expression | null {
   switch (operator) {
@@ -44,6 +50,7 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
     case 'ends with any of':
     case 'contains any of':
     case 'inside any of':
+    case 'within':
       return inferAnyOf(node, operator, ctx);
     default: {
       const left = textOf(node.left, operator, ctx, node);
@@ -54,16 +61,19 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
 }
 
 /** The same test for each text of a list, joined by `or`. */
-function inferAnyOf(node: Binary, operator: AnyTextRelation, ctx: Context): Expression | null {
+function inferAnyOf(node: Binary, operator: ListOperator, ctx: Context): Expression | null {
   const left = textOf(node.left, operator, ctx, node);
   const texts = textsOf(node.right, operator, ctx);
   if (left === null || texts === null) return null;
+  if (operator === 'within' && !isHost(left.type)) {
+    ctx.env.report(withinUnfit(left));
+    return null;
+  }
   if (texts.length > anyOfMax) {
     ctx.env.report(anyOfTooLong(node.right.span, operator, texts.length));
     return null;
   }
-  const single = operator.replace(/ any of$/, '') as SingleOperator;
-  const operands = texts.map((right) => testOf(node, single, { left, right }, ctx));
+  const operands = texts.flatMap((right) => testsOf(node, operator, { left, right }, ctx));
   const known = operands.filter((operand) => operand !== null);
   if (known.length < operands.length) return null;
   if (known.length > 0) return anyOf(node, known);
@@ -74,8 +84,39 @@ function inferAnyOf(node: Binary, operator: AnyTextRelation, ctx: Context): Expr
   return { kind: 'mentions', subject: left, words, type: booleanType, span: node.span };
 }
 
+function testsOf(
+  node: Binary,
+  operator: ListOperator,
+  operands: Operands,
+  ctx: Context,
+): readonly (Expression | null)[] {
+  if (operator === 'within') return domainTests(node, operands, ctx);
+  return [testOf(node, operator.replace(/ any of$/, '') as SingleOperator, operands, ctx)];
+}
+
+/** Of the domain itself, and of what is below it. */
+function domainTests(node: Binary, { left, right }: Operands, ctx: Context): readonly (Expression | null)[] {
+  const text = constantText(right, letsOf(ctx.env)) ?? '';
+  const domain = canonicalText('host', text);
+  if (domain === null || !isHostName(domain)) {
+    ctx.env.report(domainInvalid(right.span, text));
+    return [null];
+  }
+  const textAt = (value: string): Expression => ({
+    kind: 'literal',
+    value,
+    type: typeOfText(value, ctx.env),
+    span: right.span,
+  });
+  const whole = { type: booleanType, span: node.span };
+  return [
+    { kind: 'compare', operator: '==', left, right: textAt(domain), ...whole },
+    { kind: 'text-test', operator: 'ends with', left, right: textAt(`.${domain}`), ...whole },
+  ];
+}
+
 /** The texts of a list as constants; null, and a diagnostic, where they are none. */
-function textsOf(node: Tree, operator: AnyTextRelation, ctx: Context): readonly Expression[] | null {
+function textsOf(node: Tree, operator: ListOperator, ctx: Context): readonly Expression[] | null {
   const name = declaredList(node, ctx);
   if (name === null) return writtenTexts(node, operator, ctx);
   ctx.env.use(name);
@@ -128,6 +169,10 @@ function testOf(
 export function inferSingleScript(node: SingleScript, ctx: Context): Expression | null {
   const subject = textOf(node.subject, 'is single_script', ctx, node);
   return subject && { kind: 'single-script', subject, type: booleanType, span: node.span };
+}
+
+function isHost(type: Type): boolean {
+  return type.kind === 'text' && type.of === 'host';
 }
 
 function isPath(type: Type): boolean {
@@ -203,13 +248,13 @@ function declaredList(node: Tree, ctx: Context): string | null {
 /** The constant texts of a list that is written in place or in a let; null, and a diagnostic, where it is none. */
 function writtenTexts(
   node: Tree,
-  operator: AnyTextRelation | 'mentions any of',
+  operator: ListOperator | 'mentions any of',
   ctx: Context,
 ): readonly (Literal & { readonly value: string })[] | null {
   const value = inferValue(node, ctx);
   if (value === null) return null;
   const list = behindLets(value, letsOf(ctx.env));
-  const elements = list.kind === 'list' ? list.elements : [null];
+  const elements = list.kind === 'list' ? list.elements : operator === 'within' ? [value] : [null];
   const texts = elements.flatMap((element) => {
     const text = element && constantText(element, letsOf(ctx.env));
     if (element === null || text === null) return [];

@@ -116,7 +116,7 @@ export function foreignRoot(root: NameNode, steps: readonly NameNode[], fields: 
   if (!personRoots.has(root.text)) return {};
   const tag = steps.length === 0 ? '...' : steps.map(({ text }) => text).join('.');
   return {
-    help: `requests come from agents: read \`agent.id\`, or tag the agent and write \`"..." in agent.tags\` for \`${root.text}.${tag}\``,
+    help: `requests come from agents: read \`agent.id\`, \`request.user\` for the person behind the agent, or tag the agent and write \`"..." in agent.tags\` for \`${root.text}.${tag}\``,
   };
 }
 

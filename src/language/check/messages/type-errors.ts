@@ -154,6 +154,25 @@ export function insideUnfit(expression: Expression): Diagnostic {
   return error('inside-unfit', expression.span, message, { help: 'declare the field as `path`' });
 }
 
+export function withinUnfit(expression: Expression): Diagnostic {
+  const message = `\`within\` tests a host, this is \`${typeText(expression.type)}\``;
+  const of = expression.type.kind === 'text' ? expression.type.of : null;
+  const name = expression.kind === 'field' ? spelledPath(expression) : 'x';
+  const help =
+    of === 'url' || of === 'web_address'
+      ? `test its host: \`host(${name}) within ...\``
+      : of === 'email'
+        ? `test its domain: \`domain(${name}) within ...\``
+        : 'declare the field as `host`; a folder of a path is tested by `inside`';
+  return error('within-unfit', expression.span, message, { help });
+}
+
+export function domainInvalid(span: Span, text: string): Diagnostic {
+  return error('within-unfit', span, `\`${text}\` is no domain`, {
+    help: 'write the domain alone, such as `"example.com"`: what is below it counts, too',
+  });
+}
+
 export function patternNotConstant(span: Span, operator: string): Diagnostic {
   return error('pattern-not-constant', span, `the pattern after \`${operator}\` must be a constant`, {
     help: 'write a text, or a let of a text; `contains` and `starts with` take any text',
@@ -162,7 +181,7 @@ export function patternNotConstant(span: Span, operator: string): Diagnostic {
 
 export function wordsUnfit(span: Span, operator: string): Diagnostic {
   return error('words-unfit', span, `\`${operator}\` takes a list of constant texts`, {
-    help: 'name a declared list, or write `["a", "b"]`',
+    help: `name a declared list, or write ${operator === 'within' ? '`["example.com"]`' : '`["a", "b"]`'}`,
   });
 }
 
@@ -211,14 +230,14 @@ export function argumentCount(node: CallNode, builtin: Builtin): Diagnostic {
 export function argumentMistyped(argument: Expression, builtin: Builtin): Diagnostic {
   const message = `\`${builtin}\` does not take \`${typeText(argument.type)}\` here`;
   const isString = argument.type.kind === 'text' && argument.type.of === 'string';
-  const kind = builtin === 'domain' ? 'email' : 'url';
+  const kind = builtin === 'domain' ? 'email' : builtin === 'ip' ? 'host' : 'url';
   const help = `it is \`${builtins[builtin].signature}\``;
   return error('argument-mistyped', argument.span, message, {
     help: isString && addressed.has(builtin) ? `${help}: declare the field as \`${kind}\`` : help,
   });
 }
 
-const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain']);
+const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain', 'ip']);
 
 export function todayCalled(node: CallNode): Diagnostic {
   return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });
@@ -348,7 +367,7 @@ export function meterKeyUnknown(path: Path): Diagnostic {
   return error(
     'meter-key-unfit',
     path.span,
-    'a meter counts per `agent`, `owner`, `session` or payload field',
+    'a meter counts per `agent`, `owner`, `session`, `user` or payload field',
     {
       help: 'write such as `per agent, payload.vendor`',
     },

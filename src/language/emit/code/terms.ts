@@ -113,6 +113,14 @@ function factCode(writer: Writer, fact: RequestFact): Js {
       return js`f.request.signed`;
     case 'request.session':
       return js`f.request.session`;
+    case 'request.user.id':
+      return js`f.request.user?.id`;
+    case 'request.user.email':
+      return js`f.request.user?.email`;
+    case 'request.user.roles':
+      return js`f.request.user?.roles`;
+    case 'request.user.groups':
+      return js`f.request.user?.groups`;
   }
 }
 
@@ -157,6 +165,8 @@ const calls = {
   host: lifted('hostOf'),
   scheme: lifted('schemeOf'),
   port: lifted('portOf'),
+  ip: lifted('ipOf'),
+  first: (writer, [list], term) => boundedCode(writer, term, js`${list}?.[0]`),
   date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
   today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
   min: ofQuantities('minimum'),

@@ -6,7 +6,7 @@ import { isCurrency } from '../../value/currency.ts';
 import { canonicalEmail, domain } from '../../value/email.ts';
 import { canonicalHost } from '../../value/host-name.ts';
 import { includes } from '../../value/includes.ts';
-import { isInCidr, isIp } from '../../value/ip.ts';
+import { type Ip, isInCidr, isIp, parseIp } from '../../value/ip.ts';
 import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../value/path.ts';
 import { isSingleScript } from '../../value/scripts.ts';
 import { length, lower, trim } from '../../value/text.ts';
@@ -72,6 +72,7 @@ export const runtime = {
   fold: cachedFold,
   hostOf,
   includes,
+  ipOf,
   isCurrency,
   isDate: (text: string): boolean => parseDate(text) !== null,
   isDatetime: (text: string): boolean => parseDatetime(text) !== null,
@@ -145,6 +146,11 @@ function schemeOf(url: string): string | undefined {
 
 function portOf(url: string): number | undefined {
   return parseWebAddress(url)?.port ?? undefined;
+}
+
+/** A host that is an address; an IPv6 address stands in brackets. */
+function ipOf(host: string): Ip | undefined {
+  return parseIp(host.replace(/^\[|\]$/g, '')) ?? undefined;
 }
 
 /** Of an instant that lies between two others nothing is said. */

@@ -1,7 +1,7 @@
 // Facts, constants and calls as terms: what needs no scope to be resolved in.
 
 import type { Builtin } from '../../model/builtins.ts';
-import type { Expression, FactRead } from '../../model/expression.ts';
+import { type Expression, type FactRead, isListFact } from '../../model/expression.ts';
 import type { Element, RequestFact, Term } from '../program.ts';
 import { literalTerm, openTerm, textElement, valueElement } from './term.ts';
 
@@ -21,7 +21,7 @@ export function factTerm(expression: FactRead, action: string): Term {
 }
 
 function requestFact(expression: FactRead, fact: RequestFact): Term {
-  const element = fact === 'agent.tags' ? textElement : null;
+  const element = isListFact(fact) ? textElement : null;
   return { kind: 'fact', fact, ...openTerm(expression, fact === 'request.ip' ? 6 : 1), element };
 }
 
@@ -63,6 +63,8 @@ const callCosts = {
   host: 30,
   scheme: 30,
   port: 30,
+  ip: 6,
+  first: 2,
   date: 30,
   today: 20,
   min: 4,

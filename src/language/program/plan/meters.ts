@@ -180,6 +180,7 @@ const facts = {
   agent: 'agent.id',
   owner: 'agent.control_owner',
   session: 'request.session',
+  user: 'request.user.id',
 } as const satisfies Record<Exclude<MeterKey['kind'], 'payload'>, FactName>;
 
 const nowhere = { file: '', start: 0, end: 0 };

@@ -268,7 +268,9 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       this.part(draft, 'patterns', this.patterns);
       this.optionalWhen(draft);
       this.behind(1, word.per, () =>
-        this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path)),
+        this.listed('`agent`, `owner`, `session`, `user` or a payload field', () =>
+          this.add(draft.per, this.path),
+        ),
       );
       this.CONSUME(word.over);
       draft.over = this.written('duration');

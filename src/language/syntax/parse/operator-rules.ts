@@ -42,6 +42,7 @@ const isRightSide = tokenTable(
     word.contains,
     word.mentions,
     word.inside,
+    word.within,
     word.not,
     word.in,
     word.has,
@@ -115,7 +116,7 @@ export abstract class OperatorParser extends LiteralParser {
     return 'field' in right ? this.has(left, right.field) : pair(left, right.operator, right.right);
   }
 
-  // relation = ( '==' | '!=' | '<' | '<=' | '>' | '>=' | 'mentions' 'any' 'of'
+  // relation = ( '==' | '!=' | '<' | '<=' | '>' | '>=' | 'within' | 'mentions' 'any' 'of'
   //   | ( 'like' | 'matches' | 'starts' 'with' | 'ends' 'with' | 'contains' | 'inside' ) [ 'any' 'of' ] ) sum
   relation: ParserRule<RightSide | null> = this.always(
     'relation',
@@ -136,6 +137,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   private relations = [
     ...this.eachToken(sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast),
+    ...this.eachToken(word.within),
     { ALT: () => this.CONSUME(word.mentions) && this.CONSUME(word.any) && this.CONSUME(word.of) },
     { ALT: () => this.textRelation() },
   ];

@@ -151,7 +151,16 @@ function helpFor(expected: string, found: Token | null): string | undefined {
 
 const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
 
-const textRelations = ['like', 'matches', 'starts', 'ends', 'contains', 'mentions', 'inside'] as const;
+const textRelations = [
+  'like',
+  'matches',
+  'starts',
+  'ends',
+  'contains',
+  'mentions',
+  'inside',
+  'within',
+] as const;
 const negatable = wordTypes(...textRelations, 'has', 'is');
 
 // ---- frequent mistakes, each of which answers null where it does not apply

@@ -157,7 +157,7 @@ export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly currency: NameNode | null;
   readonly patterns: readonly Pattern[];
   readonly when: ExpressionNode | null;
-  /** `agent`, `owner`, `session` as bare paths, or payload paths. */
+  /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
   readonly over: DurationLiteral;
 }
@@ -292,7 +292,7 @@ type Relation = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 type SingleTextRelation = 'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside';
 /** The same test for each text of a list. */
 export type AnyTextRelation = `${SingleTextRelation} any of`;
-type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of';
+type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of' | 'within';
 export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
 
 export interface Binary extends NodeOf<'binary'> {

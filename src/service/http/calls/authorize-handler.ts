@@ -12,6 +12,7 @@ import type { NotAllowedNow } from '../../requests/identify-again.ts';
 import type { RequestView } from '../../requests/record/reply.ts';
 import type { RecordRefusal } from '../../requests/refusal.ts';
 import type { CountedRefusal } from '../../store/contract/statistics.ts';
+import type { OnBehalf, TokenReader } from '../../users/on-behalf.ts';
 import { type Envelope, readEnvelope } from '../contract/envelope.ts';
 import { ProblemError, problems } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -76,6 +77,7 @@ export interface Answer {
 export interface AuthorizeHandlerOptions {
   readonly identifyAgain: IdentifyAgain;
   readonly verifySignature: VerifySignature;
+  readonly tokenReader: Pick<TokenReader, 'read'>;
   readonly authorizer: Pick<Authorizer, 'authorize'>;
   readonly recordRefusal: RecordRefusal;
   /** Hears of each refusal, whether it is recorded or not. */
@@ -99,10 +101,12 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     try {
       const readAtMs = tracing === null ? 0 : performance.now();
       const envelope = readBody(body, bodyBytesMax);
+      const reading = readOnBehalf(call, options);
+      const onBehalf = reading instanceof Promise ? await reading : reading;
       // Decided is by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them.
       const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
       const identity = again instanceof Promise ? await again : again;
-      const checked = checkedInput({ call, body, envelope }, identity, options);
+      const checked = checkedInput({ call, body, envelope, onBehalf }, identity, options);
       const input = more === undefined ? checked : { ...checked, ...more };
       const checkedAtMs = tracing === null ? 0 : performance.now();
       const result = decidedOf(await authorizer.authorize(input));
@@ -173,6 +177,17 @@ interface Asked {
   readonly call: AuthorizeCall;
   readonly body: Buffer;
   readonly envelope: Envelope;
+  /** Null where no token was sent. */
+  readonly onBehalf: OnBehalf | null;
+}
+
+/** Before the agent is looked up, so that nothing is waited for between that and the decision. */
+function readOnBehalf(
+  { headers }: AuthorizeCall,
+  { tokenReader, clock }: AuthorizeHandlerOptions,
+): OnBehalf | null | Promise<OnBehalf> {
+  const token = headers['x-on-behalf-of'];
+  return token === undefined ? null : tokenReader.read(String(token), clock());
 }
 
 /** On the clock of `performance.now`; 0 where nothing is traced. */
@@ -206,7 +221,7 @@ function signatureOf({ call: { headers } }: Asked): string | undefined {
 
 function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
   const isSigned = checkSignature(asked, identity, options);
-  const { call, body, envelope } = asked;
+  const { call, body, envelope, onBehalf } = asked;
   const idempotencyKey = scopedHeader(call, identity, 'idempotency-key');
   const input: AuthorizeInput = {
     agent: identity.agent,
@@ -218,8 +233,9 @@ function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandle
     session: scopedHeader(call, identity, 'x-agent-session'),
     clientAddress: call.clientAddress,
     idempotencyKey,
-    bodyDigest: idempotencyKey === null ? null : sha256(body),
+    bodyDigest: idempotencyKey === null ? null : sameDigest(body, onBehalf),
     requestId: call.id,
+    ...(onBehalf === null ? {} : { onBehalf }),
   };
   const { prefer } = call.headers;
   const nonce = isSigned ? keptNonce(identity.agent.id, signatureOf(asked)) : undefined;
@@ -318,6 +334,13 @@ export function scopedText(point: Identity['point'], text: string): string | nul
 function pathOf(url: string): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);
+}
+
+/** The same body for another person is another request. */
+function sameDigest(body: Uint8Array, onBehalf: OnBehalf | null): string {
+  const digest = sha256(body);
+  if (onBehalf === null || !('user' in onBehalf)) return digest;
+  return hash('sha256', `${digest} ${onBehalf.user.id}`, 'hex');
 }
 
 function sha256(bytes: Uint8Array): string {

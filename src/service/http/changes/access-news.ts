@@ -69,7 +69,7 @@ const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'recovery-codes-made': 'new recovery codes were made for your account',
   'recovery-code-used': 'a recovery code of your account was used',
   'password-changed': 'the password of your account was changed',
-  'reset-link-made': 'an admin has made a link by which the password of your account can be set anew',
-  'password-reset': 'the password of your account was set anew by a link of an admin',
+  'reset-link-made': 'an admin created a link that sets a new password for your account',
+  'password-reset': 'the password of your account was changed by a link from an admin',
   'token-made': 'a personal token was made for your account',
 };

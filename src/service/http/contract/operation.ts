@@ -85,7 +85,8 @@ export const replyHeaders = {
   'Preference-Applied': 'the wait that was granted, at most 55 seconds',
   'Writ-Change':
     'of a refusal, where the agent is set so: what would pass, percent-encoded where it is not printable ASCII',
-  'Writ-Receipt': 'the receipt of a grant, where one was asked for: a JWT for whoever carries the action out',
+  'Writ-Receipt':
+    'the receipt of a grant, where one was asked for: a JWT for the tool that carries the action out',
   'RateLimit-Policy': 'how many requests the agent may send at once, and in how many seconds they come back',
   RateLimit: 'how many requests are left, and in how many seconds all of them are',
   'Retry-After': 'seconds to wait',

@@ -23,6 +23,7 @@ const pageAddresses = [
   '/policies',
   '/policies/file',
   '/compare',
+  '/diagnostics/:code',
   '/playground',
   '/points',
   '/points/:id',

@@ -91,6 +91,7 @@ export const givenSchema: JsonSchema = {
       session: shortText,
       address: text(100),
       signed: { type: 'boolean' },
+      user: objectSchema({}, { id: shortText, email: shortText, roles: textList, groups: textList }),
       meters: {
         type: 'object',
         additionalProperties: true,
@@ -214,7 +215,7 @@ export const tryReplySchema = objectSchema({
   guarantees: {
     type: ['array', 'null'],
     description:
-      'Every claim; null where the policies have errors, or too many rules to be proved meanwhile.',
+      'Every claim; null where the policies have errors, or too many rules to be proved while somebody types.',
     items: claimSchema,
   },
 });
@@ -256,6 +257,16 @@ const entries = (fields: readonly string[]): JsonSchema => ({
   type: 'array',
   items: objectSchema(Object.fromEntries(fields.map((field) => [field, { type: 'string' }]))),
 });
+
+export const firstRequestSchema = objectSchema({
+  request: {
+    ...givenSchema,
+    type: ['object', 'null'],
+    description: 'As the playground takes it; null where none is found.',
+  },
+});
+
+export const firstRequestExample = { request: tryExamples.given.request };
 
 export const vocabularySchema = objectSchema({
   keywords: texts,

@@ -147,6 +147,30 @@ const mayShape = {
   properties: mayProperties,
 } as const;
 
+const onBehalfSchema = {
+  type: ['object', 'null'],
+  description: 'For whom the agent asks, by the token in `X-On-Behalf-Of`; null where none was sent.',
+  required: ['user', 'unknown'],
+  additionalProperties: false,
+  properties: {
+    user: {
+      type: ['object', 'null'],
+      description: 'As a verified token names the person; null where none does.',
+      additionalProperties: false,
+      properties: {
+        id: { type: 'string' },
+        email: { type: 'string' },
+        roles: { type: 'array', items: { type: 'string' } },
+        groups: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    unknown: {
+      type: ['string', 'null'],
+      description: 'Why the token makes nobody known, one sentence; null where it does.',
+    },
+  },
+} as const;
+
 /** The reply to `GET /v1/requests/{id}`. */
 export const detailSchema = {
   type: 'object',
@@ -159,6 +183,7 @@ export const detailSchema = {
     'resolved',
     'agent',
     'point',
+    'on_behalf_of',
     'session',
     'digest',
     'approvals',
@@ -190,6 +215,7 @@ export const detailSchema = {
     },
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     point: cameBySchema,
+    on_behalf_of: onBehalfSchema,
     session: {
       type: ['string', 'null'],
       description:
@@ -197,7 +223,8 @@ export const detailSchema = {
     },
     digest: {
       type: 'string',
-      description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
+      description:
+        'SHA-256 of agent, action, payload and, where it is known, the id of the person (RFC 8785), to which approvals are bound.',
     },
     approvals: { type: 'array', description: "People's votes, the earliest first.", items: approvalSchema },
     comments: {
@@ -241,6 +268,7 @@ export const summarySchema = {
     'title',
     'agent',
     'point',
+    'on_behalf_of',
     'requires',
     'created_at',
     'decided_at',
@@ -252,6 +280,7 @@ export const summarySchema = {
     title: titleSchema,
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     point: cameBySchema,
+    on_behalf_of: onBehalfSchema,
     requires: requiresSchema,
     created_at: time,
     decided_at: decidedAt,
@@ -290,6 +319,7 @@ export const summaryExample = {
   title: 'Pay 1,200.00 USD to Staples',
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
   point: null,
+  on_behalf_of: { user: { id: '8f3c', email: 'ann@example.com', groups: ['deployers'] }, unknown: null },
   requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,

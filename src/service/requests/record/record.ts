@@ -8,6 +8,7 @@ import { shortFields } from '../../../language/model/title.ts';
 import type { ResolvedText, Trace } from '../../../language/model/trace.ts';
 import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from '../../store/contract/records.ts';
+import type { UserUnknown } from '../../users/on-behalf.ts';
 import type { Evaluation } from './evaluation.ts';
 import { type KeptTrace, readTrace, traceText } from './trace-text.ts';
 import type { EngineVersions } from './versions.ts';
@@ -40,6 +41,8 @@ export interface DecisionRecord {
   readonly title?: string;
   /** Absent where the agent asked by itself. */
   readonly point?: RequestPoint;
+  /** Why the token that was sent makes nobody known; absent where it does, or none was sent. */
+  readonly userUnknown?: UserUnknown;
   /** Absent where it was asked otherwise. */
   readonly evaluation?: Evaluation;
 }
@@ -104,6 +107,7 @@ type OwnParts = Omit<
   | 'title'
   | 'receipt'
   | 'point'
+  | 'userUnknown'
   | 'evaluation'
   | (typeof sharedParts)[number]
 >;
@@ -117,6 +121,7 @@ function recordJson(record: DecisionRecord): string {
   if (record.title !== undefined) text += `,"title":${JSON.stringify(record.title)}`;
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
+  if (record.userUnknown !== undefined) text += `,"userUnknown":${JSON.stringify(record.userUnknown)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
   // One that shows values is of this request alone; others are frozen, and many requests come to them.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;

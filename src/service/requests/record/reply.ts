@@ -3,12 +3,13 @@
 
 import type { Outcome, Requirements } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
-import type { AgentFacts } from '../../../language/model/request.ts';
+import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
+import { userUnknowns } from '../../users/on-behalf.ts';
 import { statusAt } from './lifecycle.ts';
-import { type RequestPoint, recordTitle } from './record.ts';
+import { type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
 import type { RequestState, SaidKind } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
@@ -42,6 +43,13 @@ export interface May {
   readonly why: string | null;
 }
 
+/** Either who, or why nobody knows. */
+export interface OnBehalfView {
+  readonly user: UserFacts | null;
+  /** As a sentence; null where the person is known. */
+  readonly unknown: string | null;
+}
+
 export interface RequestDetail extends RequestView {
   readonly action_key: string;
   /** What it is about, in one line; empty where nothing short says so. */
@@ -54,6 +62,8 @@ export interface RequestDetail extends RequestView {
   readonly agent: AgentFacts;
   /** The enforcement point by which it came; null where the agent asked by itself. */
   readonly point: RequestPoint | null;
+  /** For whom, by the token that was sent; null where none was. */
+  readonly on_behalf_of: OnBehalfView | null;
   /** As rules read it: what the agent says, or its enforcement point; null where none was sent. */
   readonly session: string | null;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
@@ -77,7 +87,10 @@ export interface RequestDetail extends RequestView {
 
 /** An entry of a list. */
 export type RequestSummary = RequestView &
-  Pick<RequestDetail, 'action_key' | 'title' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
+  Pick<
+    RequestDetail,
+    'action_key' | 'title' | 'agent' | 'point' | 'on_behalf_of' | 'requires' | 'created_at' | 'decided_at'
+  >;
 
 /** An entry of the queue of those who approve. */
 export type QueuedRequest = RequestSummary & {
@@ -153,6 +166,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
     title: recordTitle(record),
     agent: record.agent,
     point: record.point ?? null,
+    on_behalf_of: onBehalfView(record),
     requires: view.status === 'pending' ? stillAsked(state) : null,
     created_at: timeText(record.createdAtMs),
     decided_at: decidedAtMs === null ? null : timeText(decidedAtMs),
@@ -162,13 +176,17 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
 /** The request as it is at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
 export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
   const { record, trace, policySet } = state;
-  const { agent, point, requires, created_at, decided_at, ...view } = requestSummary(state, nowMs);
+  const { agent, point, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
+    state,
+    nowMs,
+  );
   return {
     ...view,
     payload: record.payload,
     resolved: record.resolved ?? [],
     agent,
     point,
+    on_behalf_of,
     session: record.request.session ?? null,
     digest: requestDigest(record),
     approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
@@ -188,6 +206,12 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
     decided_at,
     may,
   };
+}
+
+function onBehalfView({ request: { user }, userUnknown }: RequestRecord): OnBehalfView | null {
+  if (user !== undefined) return { user, unknown: null };
+  if (userUnknown === undefined) return null;
+  return { user: null, unknown: `The token ${userUnknowns[userUnknown]}` };
 }
 
 function requestView(state: RequestState, nowMs: number): RequestView {

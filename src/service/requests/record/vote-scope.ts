@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import type { ApprovalRule } from '../../../language/model/asked.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
+import type { RequestFacts } from '../../../language/model/request.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
 
 /** A rule as it was when somebody approved. */
@@ -25,17 +26,20 @@ export interface ScopedVote {
   readonly fellAway: string | null;
 }
 
-/** SHA-256, in hexadecimal, over the canonical text of who wants to do what; secrets are digests already. */
+/** SHA-256, in hexadecimal, over the canonical text of who wants to do what, and for whom; secrets are digests already. */
 export function requestDigest({
   agentId: agent,
   actionKey: action,
   payload,
+  request: { user },
 }: {
   readonly agentId: string;
   readonly actionKey: string;
   readonly payload: JsonObject;
+  readonly request: Pick<RequestFacts, 'user'>;
 }): string {
-  return hash('sha256', canonicalJson({ agent, action, payload }));
+  const asked = { agent, action, payload };
+  return hash('sha256', canonicalJson(user === undefined ? asked : { ...asked, user: user.id ?? '' }));
 }
 
 export function approvedRule({ rule: id, group, conditionDigest: condition }: ApprovalRule): ApprovedRule {

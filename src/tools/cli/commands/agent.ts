@@ -232,7 +232,9 @@ function defineRate(command: Command, finish: Finish): void {
 
 function defineTelling(command: Command, finish: Finish): void {
   withAgentOptions(command.command('tell-change'))
-    .description('set whether refusals say what would pass, which shows limits to whoever steers the agent')
+    .description(
+      'set whether refusals say what would pass, which shows limits to anyone who steers the agent',
+    )
     .argument(...agentArgument)
     .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
     .action(async (agent: string, state: string, options: AgentOptions) => {

@@ -9,8 +9,8 @@ import {
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
 import { actionsLeftOut, withLints } from '../../../reasoning/lints/lint.ts';
+import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { digest } from '../../../service/policies/digest.ts';
-import { diagnosticPage } from '../output/diagnostic-page.ts';
 import {
   createMarks,
   type ExitCode,

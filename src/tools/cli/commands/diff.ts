@@ -7,7 +7,7 @@ import { createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
 import { type DiffReport, guaranteeChanges, reportOf } from '../../../reasoning/diff/report.ts';
 import type { Tallied } from '../../../reasoning/replay/tally.ts';
-import { diagnosticPage } from '../output/diagnostic-page.ts';
+import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
 import { type AskedSide, isPathAlone, loadSide } from '../tasks/compared-side.ts';
 import { diffFindings } from '../tasks/diff-findings.ts';

@@ -99,6 +99,11 @@ const descriptions = {
     value: 'boolean',
     meaning: 'whether passwords and passkeys let in admins alone: true or false',
   },
+  'users.issuer': { value: 'address', meaning: 'whose tokens say on whose behalf agents ask' },
+  'users.audience': { value: 'name', meaning: 'what those tokens call this service' },
+  'users.keys': { value: 'address', meaning: "where the issuer's keys are (JWKS; default: by discovery)" },
+  'users.roles_claim': { value: 'name', meaning: 'the claim that holds the roles of a user' },
+  'users.groups_claim': { value: 'name', meaning: 'the claim that holds the groups of a user' },
   receipts: { value: 'boolean', meaning: 'whether grants have receipts: true or false' },
   'otel.endpoint': {
     value: 'address',

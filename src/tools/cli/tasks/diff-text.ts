@@ -221,7 +221,7 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
   const decisions = findings.filter(({ direction, example }) => direction !== 'reworded' || example === null);
   return [
     ...meters.map(
-      (name) => `⚠ meter ${style.code(name)} says something else: it is computed anew from the records`,
+      (name) => `⚠ meter ${style.code(name)} says something else: it is computed again from the records`,
     ),
     ...guaranteeLines(report.guarantees, style),
     ...(report.log === null ? [] : logLines(report.log, meters, style)),

@@ -1,5 +1,6 @@
 // Renders a request of a running service as lines for people.
 
+import type { UserFacts } from '../../../language/model/request.ts';
 import { localTime } from '../output/local-time.ts';
 import { printable } from '../output/table.ts';
 
@@ -17,6 +18,7 @@ export interface ShownRequest {
   /** What it is about, in one line; may be empty. */
   readonly title: string;
   readonly agent: { readonly id?: string; readonly name?: string };
+  readonly on_behalf_of?: { readonly user: UserFacts | null; readonly unknown: string | null } | null;
   readonly payload?: unknown;
   readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
   readonly approvals?: readonly ShownVote[];
@@ -54,6 +56,7 @@ export function requestText(one: ShownRequest): string {
   const lines = [
     `${one.request_id}  ${one.decision}, ${one.status} until ${localTime(one.expires_at)}`,
     `  agent     ${one.agent.name ?? one.agent.id ?? ''}`,
+    ...forWhom(one).map((line) => `  for       ${line}`),
     `  action    ${one.action_key}`,
     ...(one.title === '' ? [] : [`  about     ${one.title}`]),
     `  asked at  ${localTime(one.created_at)}`,
@@ -65,6 +68,13 @@ export function requestText(one: ShownRequest): string {
     ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),
   ];
   return `${printable(lines.join('\n'))}\n`;
+}
+
+/** For whom the agent asks, or why nobody knows. */
+function forWhom({ on_behalf_of: onBehalf = null }: ShownRequest): readonly string[] {
+  if (onBehalf === null) return [];
+  const { user, unknown } = onBehalf;
+  return [user === null ? `nobody who is known: ${unknown}` : (user.email ?? user.id ?? '')];
 }
 
 /** What people did, the earliest first. */

@@ -70,6 +70,7 @@ const neighbourOf = {
   contains: null,
   'mentions any of': null,
   inside: null,
+  within: null,
   'like any of': null,
   'matches any of': null,
   'starts with any of': null,
@@ -113,6 +114,7 @@ function binaryChanges(expression: Binary, text: string): readonly PolicyEdit[] 
     case 'contains':
     case 'mentions any of':
     case 'inside':
+    case 'within':
     case 'like any of':
     case 'matches any of':
     case 'starts with any of':

@@ -14,7 +14,7 @@ import {
 } from '../../../pipeline.ts';
 import { differences } from '../expectation.ts';
 import type { TestedPolicies } from '../run.ts';
-import { factsOf } from '../sequence.ts';
+import { caseFacts } from '../sequence.ts';
 import type { TestCase } from '../test-file.ts';
 import { applyEdits } from './edit.ts';
 import { meaningOf } from './meaning.ts';
@@ -145,7 +145,7 @@ function judge({ mutant, before, group }: Trial): boolean | null {
     const asked = [test, ...(test.before ?? [])].map(({ situation }) => situation.action);
     if (actions !== null && !actions.some((action) => asked.includes(action))) return false;
     // A name that the mutant has lost fails the test as well.
-    const facts = factsOf(test, { set, engine }, () => undefined);
+    const facts = caseFacts(test, { set, engine }, () => undefined);
     return facts === null || differences(test.expectation, engine.decide(facts)).length > 0;
   });
 }

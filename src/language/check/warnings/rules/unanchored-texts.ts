@@ -26,7 +26,7 @@ function unanchored(span: Span, address: Address): ReturnType<typeof warning> {
   const ways = {
     email: 'compare its domain: `domain(x) == "example.com"`',
     url: 'compare its host: `host(x) == "example.com"`',
-    host: 'compare it whole, or write the dot: `host(x) ends with ".example.com"`',
+    host: 'compare it whole, or with what is below it: `host(x) within "example.com"`',
   };
   const names = { email: 'an e-mail address', url: 'a URL', host: 'a host' };
   const message = `this is also true of other places: a part of ${names[address]} does not say where it leads`;

@@ -1,14 +1,17 @@
-// /v1/policies/try, /compare and /vocabulary: what the policies, with files laid over them, would make of a request, and of
+// /v1/policies/try, /compare, /vocabulary and /first-request, and the pages of diagnostics: what the policies, with files laid over them, would make of a request, and of
 // which requests they would make something else. INVARIANT: nothing is recorded and nothing granted; a recorded request is
 // tried by those alone who may see it.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';
 import type { GivenRequest, PlaygroundAsk, TextFile } from '../../../playground/questions.ts';
+import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
+import { notFound } from '../../calls/refusals.ts';
 import { type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { ProblemError, type ProblemPlace } from '../../contract/problem.ts';
+import { objectSchema } from '../../contract/schemas.ts';
 import {
   compareBodySchema,
   compareExamples,
@@ -17,6 +20,8 @@ import {
 } from '../../views/comparison.ts';
 import { requestNotFound } from '../../views/decided.ts';
 import {
+  firstRequestExample,
+  firstRequestSchema,
   playgroundProblems,
   putQuestion,
   recordedFor,
@@ -104,7 +109,7 @@ const getVocabulary = route<PlaygroundDeps>({
   access: 'policies.view',
   operation: {
     id: 'getVocabulary',
-    summary: 'The words of the language and the names of the set in force, for whoever writes a policy',
+    summary: 'The words of the language and the names of the set in force, for authors of policies',
     replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
     problems: [...playgroundProblems],
   },
@@ -112,10 +117,66 @@ const getVocabulary = route<PlaygroundDeps>({
     await putQuestion(playground, 'vocabulary', null, { call, inForce: policies.current() }),
 });
 
+const getFirstRequest = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/policies/first-request',
+  access: 'policies.try',
+  operation: {
+    id: 'getFirstRequest',
+    summary: 'A request that the set in force escalates, for whoever begins to try policies',
+    replies: {
+      200: { description: 'The request', schema: firstRequestSchema, example: firstRequestExample },
+    },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) => ({
+    request: await putQuestion(playground, 'first request', null, { call, inForce: policies.current() }),
+  }),
+});
+
+const getDiagnostic = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/diagnostics/:code',
+  access: 'policies.view',
+  operation: {
+    id: 'getDiagnostic',
+    summary: 'The page of a diagnostic: what to avoid, what to prefer and why',
+    parameters: [
+      {
+        name: 'code',
+        in: 'path',
+        isRequired: true,
+        description: 'The code of the diagnostic.',
+        example: 'unexpected-token',
+        schema: { type: 'string' },
+      },
+    ],
+    replies: {
+      200: {
+        description: 'The page',
+        schema: objectSchema({
+          code: { type: 'string' },
+          text: { type: 'string', description: 'Markdown without links into the documentation.' },
+        }),
+        example: { code: 'unknown-field', text: '# unknown-field\n' },
+      },
+    },
+    problems: ['not_found'],
+  },
+  handle: (_parts, call) => {
+    const code = call.params.code ?? '';
+    const page = diagnosticPage(code);
+    if (page === null) throw notFound('diagnostic');
+    return Promise.resolve({ code, text: page });
+  },
+});
+
 export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
   tryPolicies,
   comparePolicies,
   getVocabulary,
+  getFirstRequest,
+  getDiagnostic,
 ];
 
 async function requestOf(

@@ -131,7 +131,7 @@ const getPolicies = route<PolicyDeps>({
   operation: {
     id: 'getPolicies',
     summary: 'The set in force, why what stands in the directory is not it, and its policies by name',
-    description: 'The policies come by pages; the cursor belongs to one set, and begins anew with another.',
+    description: 'The policies come by pages; the cursor belongs to one set, and starts again with another.',
     parameters: pageParameters,
     replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
   },

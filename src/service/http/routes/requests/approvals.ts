@@ -146,7 +146,7 @@ const commentRequest = route<ApprovalDeps, { readonly kind: SaidKind; readonly t
     id: 'commentRequest',
     summary: 'Says something about a request that waits, without deciding it',
     description:
-      'By whoever is asked, and by the control owner of the agent. A `question` is for the control owner, an `answer` for those who have asked. The agent hears nothing of it.',
+      'For people who are asked, and the control owner of the agent. A `question` is for the control owner, an `answer` for those who have asked. The agent hears nothing of it.',
     parameters: [requestId],
     body: {
       description: 'The text has a character at least.',

@@ -147,6 +147,15 @@ const headers: readonly Parameter[] = [
     'session-1',
     'What `request.session` and meters per session read. That of an enforcement point is read as `point:<its id>/<text>`, which no agent can send.',
   ),
+  {
+    name: 'X-On-Behalf-Of',
+    in: 'header',
+    isRequired: false,
+    description:
+      'The OpenID Connect token of the person for whom the agent asks. `request.user` is known where the configured issuer has signed it for this service and it is valid now; any other token makes nobody known, and the record says why.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiI4ZjNjIn0.c2lnbmF0dXJl',
+  },
   header(
     'X-Service-Signature',
     't=1779192000,n=4f2a9c0d1e,v1=<64 hexadecimal digits>',

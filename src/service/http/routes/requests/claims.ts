@@ -80,7 +80,7 @@ const claimRequest = route<ClaimDeps>({
   operation: {
     id: 'claimRequest',
     summary: 'Says that the person is looking at a request that waits',
-    description: `By whoever is asked, and by the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
+    description: `For people who are asked, and the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
     parameters: [requestId],
     replies: { 200: { description: 'The claim', schema: claimSchema, example: claimExample } },
     problems: ['request_not_found', 'conflict'],

@@ -187,7 +187,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       operation: {
         ...ofOne,
         id: `scimRemove${title}`,
-        summary: `Removes a ${one}; whoever loses their last role by it is out at once`,
+        summary: `Removes a ${one}; people who lose their last role by it are signed out at once`,
         replies: { 204: { description: 'It is gone', contentType: null }, ...failures },
       },
     },

@@ -1,0 +1,10 @@
+// What is known of the person on whose behalf an agent asks, as a part of the facts of its request.
+
+import type { RequestFacts } from '../../../language/model/request.ts';
+import type { OnBehalf } from '../../users/on-behalf.ts';
+
+const nobody: Pick<RequestFacts, 'user'> = {};
+
+export function userFactsOf(onBehalf: OnBehalf | undefined): Pick<RequestFacts, 'user'> {
+  return onBehalf !== undefined && 'user' in onBehalf ? { user: onBehalf.user } : nobody;
+}

@@ -1,0 +1,121 @@
+// The public keys of an issuer of tokens, kept up to date in the background. INVARIANT: whoever asks for the keys gets what is known
+// at that moment; keys that the issuer has not confirmed for an hour are no longer known.
+
+import { performance } from 'node:perf_hooks';
+import type { createLocalJWKSet, JSONWebKeySet } from 'jose';
+
+type Keys = ReturnType<typeof createLocalJWKSet>;
+
+export interface KeyTiming {
+  /** Between two looks, in milliseconds. */
+  readonly everyMs: number;
+  /** The least time between two looks, whatever tokens come. */
+  readonly leastMs: number;
+  /** For how long keys count after they were last seen. */
+  readonly staleMs: number;
+}
+
+const timingDefault: KeyTiming = { everyMs: 300_000, leastMs: 5_000, staleMs: 3_600_000 };
+const timeoutMs = 5_000;
+const documentLengthMax = 1_000_000;
+
+export interface IssuerKeys {
+  /** The same function as long as the keys are the same; null where none are known. */
+  current(): Keys | null;
+  /** A token names a key that is not among them: looks soon. */
+  missed(): void;
+  start(): void;
+  close(): void;
+}
+
+export interface KeySource {
+  readonly issuer: string;
+  /** Null where the issuer's discovery document says it. */
+  readonly keys: string | null;
+  readonly timing?: Partial<KeyTiming>;
+  /** Told once until the next success. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function watchIssuerKeys(source: KeySource): IssuerKeys {
+  const { everyMs, leastMs, staleMs } = { ...timingDefault, ...source.timing };
+  let seen: { readonly text: string; readonly keys: Keys; readonly atMs: number } | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let isLooking = false;
+  let hasFailed = false;
+  const stop = new AbortController();
+
+  function lookIn(delayMs: number): void {
+    const atMs = performance.now() + delayMs;
+    if (stop.signal.aborted || (timer !== null && dueAtMs <= atMs)) return;
+    if (timer !== null) clearTimeout(timer);
+    dueAtMs = atMs;
+    timer = setTimeout(() => void look(), delayMs).unref();
+  }
+
+  async function look(): Promise<void> {
+    timer = null;
+    if (isLooking || stop.signal.aborted) return;
+    isLooking = true;
+    lookedAtMs = performance.now();
+    try {
+      const text = await readKeys(source, stop.signal);
+      const keys = seen?.text === text ? seen.keys : await keysOf(text);
+      seen = { text, keys, atMs: lookedAtMs };
+      hasFailed = false;
+    } catch (error) {
+      if (!hasFailed && !stop.signal.aborted) source.onFailure(error);
+      hasFailed = true;
+    }
+    isLooking = false;
+    lookIn(hasFailed ? Math.min(everyMs, 2 * leastMs) : everyMs);
+  }
+
+  return {
+    current: () => (seen !== null && performance.now() - seen.atMs < staleMs ? seen.keys : null),
+    missed: () => lookIn(Math.max(0, lookedAtMs + leastMs - performance.now())),
+    start: () => lookIn(0),
+    close: () => {
+      stop.abort();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+async function readKeys({ issuer, keys }: KeySource, stop: AbortSignal): Promise<string> {
+  return await readText(keys ?? (await discover(issuer, stop)), stop);
+}
+
+async function discover(issuer: string, stop: AbortSignal): Promise<string> {
+  const found: unknown = JSON.parse(
+    await readText(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, stop),
+  );
+  const { issuer: named, jwks_uri: address } = Object(found) as Readonly<Record<string, unknown>>;
+  if (named !== issuer) throw new Error('the discovery document names another issuer');
+  const isPlain = issuer.startsWith('http:');
+  const url = typeof address === 'string' ? URL.parse(address) : null;
+  if (url === null || !(url.protocol === 'https:' || (isPlain && url.protocol === 'http:')))
+    throw new Error('the discovery document names no address of keys that is encrypted');
+  return url.href;
+}
+
+async function readText(address: string, stop: AbortSignal): Promise<string> {
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
+  const reply = await fetch(address, { redirect: 'error', signal, headers: { accept: 'application/json' } });
+  if (!reply.ok || reply.body === null) throw new Error(`the issuer answers with ${reply.status}`);
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of reply.body) {
+    length += part.byteLength;
+    if (length > documentLengthMax) throw new Error('the document of the issuer is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+async function keysOf(text: string): Promise<Keys> {
+  const { createLocalJWKSet } = await import('jose');
+  return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+}

@@ -1,0 +1,194 @@
+// A token that says on whose behalf an agent asks, into facts about that person. INVARIANT: a person is known only by a token that
+// the configured issuer has signed, for this service, with one of its present keys, and that is valid at this moment; what keeps a
+// token from that is a word, never an error.
+
+import { hash } from 'node:crypto';
+import type { JWTPayload } from 'jose';
+import type { UserFacts } from '../../language/model/request.ts';
+import { type IssuerKeys, type KeyTiming, watchIssuerKeys } from './issuer-keys.ts';
+
+export interface UserSettings {
+  /** As its tokens name it. */
+  readonly issuer: string;
+  /** What tokens for this service name as their audience. */
+  readonly audience: string;
+  /** Where the issuer's keys are (JWKS); null where its discovery document says it. */
+  readonly keys: string | null;
+  /** The names of the claims, or the steps to them with dots between. */
+  readonly rolesClaim: string;
+  readonly groupsClaim: string;
+  readonly timing?: Partial<KeyTiming>;
+}
+
+/** Why a token makes nobody known, as words after "the token". */
+export const userUnknowns = {
+  unconfigured: 'was not looked at: no issuer is configured',
+  keyless: 'cannot be checked: the keys of the issuer are not known',
+  malformed: 'is no signed JWT',
+  algorithm: 'is signed by an algorithm that is not accepted',
+  key: 'is signed by no key that the issuer has now',
+  signature: 'has a signature that is not right',
+  issuer: 'is of another issuer',
+  audience: 'is for another service',
+  expired: 'has expired',
+  early: 'is not valid yet',
+  claims: 'does not say what it must',
+} as const;
+export type UserUnknown = keyof typeof userUnknowns;
+
+export type OnBehalf = { readonly user: UserFacts } | { readonly unknown: UserUnknown };
+
+export interface TokenReader {
+  /** `nowMs` since 1970-01-01T00:00Z. At once where the token is known already; never waits for the network, never rejects. */
+  read(token: string, nowMs: number): OnBehalf | Promise<OnBehalf>;
+  /** Looks for the keys of the issuer, and goes on doing so. */
+  start(): void;
+  close(): void;
+}
+
+/** Asymmetric ones: a public key must never be taken for a secret. */
+const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
+/** Of access and identity tokens; what an issuer signs for other purposes, such as logout tokens, has a type of its own. */
+const tokenTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
+
+const tokenForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const tokenLengthMax = 12_000;
+const textLengthMax = 255;
+const elementsMax = 1_000;
+const knownMax = 1_000;
+/** For how much later the issuer's clock may go: a token that it has just made is good. */
+const earlySeconds = 60;
+
+interface Known {
+  /** The keys by which it was checked. */
+  readonly keys: object;
+  readonly user: UserFacts;
+  readonly expiresAtMs: number;
+}
+
+/** For services without an issuer: whatever is sent, nobody is known. */
+export const noTokenReader: TokenReader = {
+  read: () => ({ unknown: 'unconfigured' }),
+  start: () => {},
+  close: () => {},
+};
+
+export function createTokenReader(settings: UserSettings, onFailure: (error: unknown) => void): TokenReader {
+  const issuerKeys = watchIssuerKeys({ ...settings, onFailure });
+  const known = new Map<string, Known>();
+  return {
+    read(token, nowMs) {
+      if (token.length > tokenLengthMax || !tokenForm.test(token)) return { unknown: 'malformed' };
+      const keys = issuerKeys.current();
+      if (keys === null) return { unknown: 'keyless' };
+      const name = hash('sha256', token);
+      const before = known.get(name);
+      if (before !== undefined && before.keys === keys)
+        return before.expiresAtMs > nowMs ? { user: before.user } : { unknown: 'expired' };
+      return check({ settings, issuerKeys, token, nowMs }).then((found) => {
+        if (!('user' in found)) return found;
+        // The oldest goes.
+        if (known.size >= knownMax) known.delete(known.keys().next().value ?? '');
+        known.set(name, { keys, ...found });
+        return { user: found.user };
+      });
+    },
+    start: () => issuerKeys.start(),
+    close: () => issuerKeys.close(),
+  };
+}
+
+interface Checking {
+  readonly settings: UserSettings;
+  readonly issuerKeys: IssuerKeys;
+  readonly token: string;
+  readonly nowMs: number;
+}
+
+type Checked = Pick<Known, 'user' | 'expiresAtMs'> | { readonly unknown: UserUnknown };
+
+async function check({ settings, issuerKeys, token, nowMs }: Checking): Promise<Checked> {
+  const keys = issuerKeys.current();
+  if (keys === null) return { unknown: 'keyless' };
+  const { jwtVerify } = await import('jose');
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer: settings.issuer,
+      audience: settings.audience,
+      algorithms,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(nowMs),
+      clockTolerance: earlySeconds,
+    });
+    const expiresAtMs = Number(payload.exp) * 1_000;
+    if (expiresAtMs <= nowMs) return { unknown: 'expired' };
+    // One that is bound to a key of its holder proves nothing in other hands.
+    const isBearer = payload.cnf === undefined && tokenTypes.has(protectedHeader.typ?.toLowerCase());
+    const user = isBearer ? userOf(payload, settings) : null;
+    return user === null ? { unknown: 'claims' } : { user, expiresAtMs };
+  } catch (error) {
+    const why = whyUnknown(error);
+    // The issuer may have changed its keys a moment ago: the next token finds the new ones.
+    if (why === 'key' || why === 'signature') issuerKeys.missed();
+    return { unknown: why };
+  }
+}
+
+function whyUnknown(error: unknown): UserUnknown {
+  const { code, claim } = Object(error) as { readonly code?: unknown; readonly claim?: unknown };
+  switch (code) {
+    case 'ERR_JOSE_ALG_NOT_ALLOWED':
+    case 'ERR_JOSE_NOT_SUPPORTED':
+      return 'algorithm';
+    case 'ERR_JWKS_NO_MATCHING_KEY':
+    case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
+      return 'key';
+    case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
+      return 'signature';
+    case 'ERR_JWT_EXPIRED':
+      return 'expired';
+    case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
+      return claim === 'iss' ? 'issuer' : claim === 'aud' ? 'audience' : claim === 'nbf' ? 'early' : 'claims';
+    default:
+      return 'malformed';
+  }
+}
+
+/** Null where the token names nobody. */
+function userOf(payload: JWTPayload, { rolesClaim, groupsClaim }: UserSettings): UserFacts | null {
+  const { sub, email, email_verified: isVerified } = payload;
+  if (!isText(sub)) return null;
+  const roles = textsOf(claimAt(payload, rolesClaim));
+  const groups = textsOf(claimAt(payload, groupsClaim));
+  return {
+    id: sub,
+    // An address that anybody could have entered names nobody.
+    ...(isText(email) && isVerified === true ? { email } : {}),
+    ...(roles === null ? {} : { roles }),
+    ...(groups === null ? {} : { groups }),
+  };
+}
+
+/** The claim of this name, or what the steps lead to. */
+function claimAt(payload: JWTPayload, name: string): unknown {
+  if (Object.hasOwn(payload, name)) return payload[name];
+  return name
+    .split('.')
+    .reduce<unknown>(
+      (at, step) =>
+        typeof at === 'object' && at !== null && Object.hasOwn(at, step)
+          ? (at as Readonly<Record<string, unknown>>)[step]
+          : undefined,
+      payload,
+    );
+}
+
+/** Null where it is no list of texts: a part of a list would be a list of other people. */
+function textsOf(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value) || value.length > elementsMax) return null;
+  return value.every(isText) ? value : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= textLengthMax && value.isWellFormed();
+}
