@@ -12,48 +12,46 @@ import { isOnPostgres, placeOf } from '../store/place.ts';
 import { runLoad } from './load.ts';
 import { addAgent, startService, temporary } from './service.ts';
 
-// In a database, what a killed process had not stored yet is counted when another one takes its slot.
-it.skipIf(isOnPostgres)(
-  'counts what was recorded before a kill and before a stop',
-  { timeout: 60_000 },
-  async () => {
-    const data = temporary('overview');
-    let running = await startService({ policies: 'policies', data });
-    const key = await addAgent(data, 'loader');
-    const store = await openStore(await placeOf(data));
-    try {
-      const headers = await adminHeaders(store, running.output());
-      for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
-        const { url, process: child } = running;
-        await runLoad({
-          url,
-          key,
-          total: 400,
-          clients: 8,
-          request: (index) => ({
-            action_key: index % 7 === 0 ? 'no.such' : 'payment.create',
-            payload: { amount: 1 + index, currency: 'USD', vendor: 'Staples', description: `order ${index}` },
-          }),
-          onReply: (count) => {
-            if (count === 250) child.kill(signal);
-          },
-        });
-        await running.end(signal);
-        running = await startService({ policies: 'policies', data });
-        const reply = await fetch(`${running.url}/v1/overview`, { headers });
-        const { total } = (await reply.json()) as { readonly total: number };
-        const recorded = (await recordsOf(store)).filter(
-          ({ kind }) => kind === 'request' || kind === 'refusal',
-        );
-        expect(total).toBe(recorded.length);
-        expect(total).toBeGreaterThan(0);
-      }
-    } finally {
-      await store.close();
+/** In a database, what a killed process had not stored yet is counted when another one takes its slot. */
+const inFile = it.skipIf(isOnPostgres);
+
+inFile('counts what was recorded before a kill and before a stop', { timeout: 60_000 }, async () => {
+  const data = temporary('overview');
+  let running = await startService({ policies: 'policies', data });
+  const key = await addAgent(data, 'loader');
+  const store = await openStore(await placeOf(data));
+  try {
+    const headers = await adminHeaders(store, running.output());
+    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
+      const { url, process: child } = running;
+      await runLoad({
+        url,
+        key,
+        total: 400,
+        clients: 8,
+        request: (index) => ({
+          action_key: index % 7 === 0 ? 'no.such' : 'payment.create',
+          payload: { amount: 1 + index, currency: 'USD', vendor: 'Staples', description: `order ${index}` },
+        }),
+        onReply: (count) => {
+          if (count === 250) child.kill(signal);
+        },
+      });
+      await running.end(signal);
+      running = await startService({ policies: 'policies', data });
+      const reply = await fetch(`${running.url}/v1/overview`, { headers });
+      const { total } = (await reply.json()) as { readonly total: number };
+      const recorded = (await recordsOf(store)).filter(
+        ({ kind }) => kind === 'request' || kind === 'refusal',
+      );
+      expect(total).toBe(recorded.length);
+      expect(total).toBeGreaterThan(0);
     }
-    expect(await running.end('SIGTERM')).toBe(0);
-  },
-);
+  } finally {
+    await store.close();
+  }
+  expect(await running.end('SIGTERM')).toBe(0);
+});
 
 /** A token of the first admin, who comes in by the link that the service has printed. */
 async function adminHeaders({ documents }: Store, printed: string) {

@@ -100,8 +100,10 @@ test('a process that was stopped while another went on grants nothing on what it
   expect((await pay(1, next.url)).body).toMatchObject({ decision: 'DENY' });
 });
 
-// With TEST_STORE=postgres every start is told an address.
-test.skipIf(isOnPostgres)('a start without the address of the database does not begin another store', async () => {
+/** With TEST_STORE=postgres every start is told an address. */
+const withoutAddress = test.skipIf(isOnPostgres);
+
+withoutAddress('a start without the address of the database does not begin another store', async () => {
   const { service, data } = await setUp();
   await service.end('SIGTERM');
   const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));

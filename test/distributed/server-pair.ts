@@ -13,8 +13,9 @@ export interface ServerPair extends PostgresServer {
   failOver(onPromoted: () => void): Promise<void>;
 }
 
-export async function startPair(): Promise<ServerPair> {
-  let primary = await startPostgres();
+/** Of the server whose programs are in that folder, if one is given. */
+export async function startPair(programs?: string): Promise<ServerPair> {
+  let primary = await startPostgres(programs);
   const [{ folder, bin }, first] = [primary, primary.socket];
   const places = [first, join(folder, 'other')];
   let standby = await startStandby(primary, join(folder, 'other'));

@@ -51,11 +51,11 @@ export interface TestDatabase {
 const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 const startMaxMs = 20_000;
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(programs = process.env.WRIT_TEST_POSTGRES): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-postgres-'));
   // The server has to get to its files, and to nothing else there.
   if (user.uid !== undefined) openWay(folder);
-  const bin = process.env.WRIT_TEST_POSTGRES ?? installBinaries(join(folder, 'server'));
+  const bin = programs ?? installBinaries(join(folder, 'server'));
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (user.uid !== undefined) chownSync(data, user.uid, user.gid);

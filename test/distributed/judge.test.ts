@@ -1,0 +1,112 @@
+// Each check of what people and agents say, on records that break what it checks.
+
+import { expect, test } from 'vitest';
+import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { judge } from './judge.ts';
+import type { History } from './world.ts';
+
+const nothing: History = {
+  told: [],
+  votes: [],
+  outcomes: [],
+  proofs: [],
+  stops: [],
+  faults: new Map(),
+  services: [],
+};
+const waits = {
+  kind: 'request',
+  status: 'pending',
+  outcome: 'ESCALATE',
+  agent_id: 'a',
+  idempotency_key: null,
+};
+const record_json = JSON.stringify({
+  payload: { amount: 1 },
+  request: {},
+  meters: {},
+  policySet: { digest: 'd' },
+});
+const active = { kind: 'change', what: 'policies-activated', subject: '', after_json: '{"digest":"d"}' };
+const request = (id: string, end = 1_000) => ({ ...waits, id, created_ms: 0, expires_ms: end, record_json });
+const event = (request_id: string, what: string, status: string, more: object = {}) => ({
+  kind: 'event',
+  request_id,
+  what,
+  status,
+  at_ms: 10,
+  detail_json: null,
+  ...more,
+});
+const executed = (isSo: boolean) => ({ detail_json: JSON.stringify({ executed: isSo }) });
+
+async function faultsOf(
+  entries: readonly object[],
+  history: Partial<History> = {},
+): Promise<readonly string[]> {
+  const records = [active, ...entries].map((entry, at) => ({
+    // As the store answers; what is not looked at is left out.
+    entry: { sequence: at + 1, ...entry } as unknown as ChainEntry,
+  }));
+  const stretch = async () => ({ records, lastSequence: records.length });
+  const chain = { stretch } as unknown as Store['chain'];
+  return (await judge({ chain }, { ...nothing, ...history })).faults;
+}
+
+test.each([
+  [
+    'approved after its deadline',
+    [request('r', 5), event('r', 'decided', 'approved')],
+    {},
+    'after its deadline',
+  ],
+  [
+    'expired after it was approved',
+    [request('r'), event('r', 'decided', 'approved'), event('r', 'expired', 'expired')],
+    {},
+    'expired after it was approved',
+  ],
+  [
+    'expired twice',
+    [request('r'), event('r', 'expired', 'expired'), event('r', 'expired', 'expired')],
+    {},
+    'expired after it was expired',
+  ],
+  [
+    'never expired',
+    [request('r'), { ...request('s', 9_000), created_ms: 5_000 }],
+    {},
+    'no record says so: r',
+  ],
+  [
+    'used and not used',
+    [
+      request('r'),
+      event('r', 'consumed', 'consumed', executed(true)),
+      event('r', 'consumed', 'consumed', executed(false)),
+    ],
+    {},
+    'said twice',
+  ],
+  [
+    'told otherwise',
+    [request('r'), event('r', 'consumed', 'consumed', executed(true))],
+    { outcomes: [{ id: 'r', executed: false, isTaken: true }] },
+    'told that it was not used',
+  ],
+  [
+    'a code that is good twice',
+    ['r', 's'].flatMap((id) => [request(id), event(id, 'decided', 'approved')]),
+    { proofs: [{ code: '1', person: 'p', requests: ['r', 's'], granted: ['r'] }] },
+    'good twice',
+  ],
+  [
+    'a step-up that is lost',
+    [request('r')],
+    { proofs: [{ code: '1', person: 'p', requests: ['r'], granted: ['r'] }] },
+    'told as granted by a step-up and not stored so',
+  ],
+])('%s is seen', async (_, entries, history, fault) => {
+  expect(await faultsOf(entries, history)).toEqual([expect.stringContaining(fault)]);
+});
