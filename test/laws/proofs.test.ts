@@ -55,7 +55,7 @@ describe('claims about the conditions of rules', () => {
     const counts = { proved: 0, refuted: 0, undecided: 0 };
     const withFew = { proved: 0, refuted: 0, undecided: 0 };
     const asking = { proved: 0, refuted: 0, undecided: 0 };
-    for (const { set } of sets.slice(-12)) {
+    for (const { set } of [...sets.slice(-28, -24), ...sets.slice(-12)]) {
       const source = requestSource(set, 3);
       for (const action of [...set.actions.values()].slice(0, 1)) {
         const claims = claimsOf(set, action.key);
