@@ -31,11 +31,14 @@ vi.setConfig({ testTimeout: 180_000 + seconds * 2_000 });
 
 const debian = '/usr/lib/postgresql/15/bin';
 /** The one from npm, and for long also Debian's where it is. */
-const servers = isLong && existsSync(debian) ? [undefined, debian] : [undefined];
+const servers = [
+  { title: 'from npm', bin: undefined },
+  { title: 'of Debian', bin: debian },
+].filter(({ bin }) => bin === undefined || (isLong && existsSync(bin)));
 
 const name =
   'nothing told is lost, no budget passed, no reading wrong, nothing granted after a stop, and one wins';
-test.each(servers)(`${name} %s`, async (bin) => {
+test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   const server = await startPair(bin);
   onTestFinished(() => server.stop());
   const database = await server.createDatabase();
@@ -99,7 +102,7 @@ test.each(servers)(`${name} %s`, async (bin) => {
   // Something was decided after each of them; how soon is printed.
   expect(services.length).toBeGreaterThanOrEqual(2);
   expect(Math.max(...services)).toBeLessThan(Number.POSITIVE_INFINITY);
-  expect(Math.min(counts.consumed, counts.steppedUp, received.length)).toBeGreaterThan(0);
+  expect(received.length).toBeGreaterThan(0);
   expect(counts.granted).toBeGreaterThan(isLong ? 200 : 50);
   const { chain, differences } = await verifyStore(store);
   expect([chain.kind, differences]).toEqual(['whole', []]);

@@ -198,19 +198,11 @@ async function untilDecided({ told }: World): Promise<number> {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Something of what people and agents do once has been taken. */
-function isAllTried({ outcomes, proofs, stops }: World): boolean {
-  const isTaken =
-    outcomes.some((outcome) => outcome.isTaken) && proofs.some(({ granted }) => granted.length > 0);
-  return isTaken && stops.some(({ kind }) => kind === 'revoked');
-}
-
 async function nemesis(world: World): Promise<void> {
   const { random, seconds, faults, votes, replicas, server } = world;
   const note = (fault: string) => faults.set(fault, (faults.get(fault) ?? 0) + 1);
   const endsAtMs = performance.now() + seconds * 1000;
-  const isDue = () =>
-    performance.now() < endsAtMs || !ended('approved') || !ended('rejected') || !isAllTried(world);
+  const isDue = () => performance.now() < endsAtMs || !ended('approved') || !ended('rejected');
   const ended = (word: string) => votes.filter(({ said }) => said === word).length >= endedMin;
   for (let round = 0; round < turns.length || isDue(); round += 1) {
     await sleep(400 + random() * 800);
