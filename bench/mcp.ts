@@ -69,7 +69,7 @@ function open(command: readonly string[]): Side {
   return { child, call };
 }
 
-/** What a decision that is on disk costs whoever asks. */
+/** What a decision that is on disk costs the caller. */
 async function askAlone(): Promise<number> {
   const begun = performance.now();
   const reply = await fetchOnKeptConnections(`${url}/v1/authorize`, {

@@ -111,7 +111,7 @@ export function checkSources(sources: PolicySources, cache: CompileCache = creat
   return checkedBy(check, sources, cache);
 }
 
-/** As `checkSources`, for whoever shows no warnings: what takes long to find is not looked for. */
+/** As `checkSources`, for callers that show no warnings: it does not look for what takes long to find. */
 export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
   const found = checkedBy(checkErrors, sources, cache);
   return { ...found, diagnostics: found.diagnostics.filter((one) => hasErrors([one])), silenced: [] };

@@ -44,7 +44,7 @@ export function check(
   return checkFor('warnings', { files, readListFile, checkState });
 }
 
-/** As `check`, for whoever shows no warnings: these are not looked for. */
+/** As `check`, for callers that show no warnings: it does not look for them. */
 export function checkErrors(
   files: readonly PolicyFile[],
   readListFile: ReadListFile,
@@ -219,7 +219,7 @@ function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets,
   return { set, declarations };
 }
 
-/** Code unit by code unit, as all names are sorted. Names that are as before are in the order of before. */
+/** Code unit by code unit, as all names are sorted. Names that have not changed keep their previous order. */
 function sortedPolicies(
   policies: readonly ResolvedPolicy[],
   { checkState }: Environment,

@@ -52,7 +52,7 @@ const letters = [
   ['F', 'U', 'T'],
 ] as const;
 
-/** The same with pauses, for who has other things to do in between. */
+/** The same with pauses, for callers that have other work to do in between. */
 export function* createTracerInSteps(program: ActionProgram, run: Run | null): Generator<void, Tracer> {
   const readings = new Map<string, Reading>();
   const pathsOfRules: (readonly string[])[] = [];

@@ -12,7 +12,7 @@ import type { Value } from '../model/value.ts';
 import type { Hours } from '../value/hours.ts';
 import type { Cidr } from '../value/ip.ts';
 
-/** SHA-256 of the bytes, which whoever compiles hands in: this folder asks nothing of the platform. */
+/** SHA-256 of the bytes, which the caller of the compiler passes in: this folder uses nothing of the platform. */
 export type Digest = (bytes: Uint8Array) => Uint8Array;
 
 export interface Program {

@@ -22,7 +22,7 @@ function newRegex(source: string): CompiledRegex {
     const pattern = RE2JS.compile(source, RE2JS.DOTALL);
     return (text) => pattern.testExact(text);
   } catch (error) {
-    // Whatever a pattern makes the library throw, it is the author's to mend.
+    // Whatever a pattern makes the library throw, its author has to correct the pattern.
     return { error: explain(error instanceof Error ? error.message : String(error)) };
   }
 }

@@ -1,4 +1,4 @@
-// A literal for each inequality of sums, whoever asks for it.
+// One literal for each inequality of sums, shared by all callers.
 
 import type { Inequality } from '../linear/inequality.ts';
 import type { SolverLiteral } from '../solver/literal.ts';

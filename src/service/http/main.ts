@@ -150,7 +150,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   await app.listen({ host: config.host, port, listenTextResolver: () => 'listening' });
 
   const url = urlOf(config.host, port);
-  // Before the welcome: whoever reads it may send a signal.
+  // Before the welcome: a process that reads it may send a signal.
   const stop = superviseSignals(policies, opened, app.log);
   const made = {
     firstKey: await firstKey(store),
@@ -272,7 +272,7 @@ interface ClockSources {
   readonly wall: Clock;
 }
 
-/** Grants of before must not live again: the service goes on from its newest record, or does not start. */
+/** Earlier grants must not become valid again: the service goes on from its newest record, or does not start. */
 async function startClock({ clockBehind }: Config, { store, log, wall: own }: ClockSources): Promise<Clock> {
   const newestMs = await store.chain.latestAtMs();
   const wall = () => Math.floor(store.serverNow() ?? own());

@@ -10,7 +10,7 @@ import './draw.css';
 export interface Drawing {
   readonly steps: Steps;
   readonly series: readonly Series[];
-  /** Bars stand upon each other and count; lines are times in microseconds on a logarithmic scale. */
+  /** Bars are stacked and show counts; lines are times in microseconds on a logarithmic scale. */
   readonly form: 'bars' | 'lines';
 }
 
@@ -190,7 +190,7 @@ function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
   events.onChoose(stepAt(left), stepAt(left + width));
 }
 
-/** Drawn from the whole stack down, each before the one that it stands upon. */
+/** Drawn from the top of the stack down: each bar before the one below it. */
 function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
   return series.toReversed().map(({ name, color, look }) => ({

@@ -88,7 +88,7 @@ export function riskSeries({ risk }: Overview): readonly Series[] {
   return [{ key: 'count', name: 'Decisions', color: 'accent', look: 'plain', values }];
 }
 
-/** Values upon each other, for bars that stand on each other: the last of the lists is the sum of all. */
+/** Running sums of the lists, for stacked bars: the last list is the sum of all. */
 export function stacked(series: readonly Series[]): readonly (readonly number[])[] {
   let below: readonly number[] = [];
   return series.map(({ values }) => {

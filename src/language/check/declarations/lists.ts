@@ -81,7 +81,7 @@ function resolveList(declaration: ListDeclaration, env: Environment): List | nul
   return list;
 }
 
-/** The list of before where it holds the same; at least its type, which is what conditions rest on. */
+/** The previous list where it holds the same values; else with the previous type where that is equal: conditions rest on it. */
 function likeBefore(list: List, before: List | undefined): List {
   return sameOrNew(before, { ...list, type: sameOrNew(before?.type, list.type) });
 }

@@ -5,7 +5,7 @@ import type { LetRead } from '../../model/expression.ts';
 
 /** What came of renaming a piece of data. */
 export interface Renaming {
-  /** Ids of before and after by turns. */
+  /** Previous and new ids, in alternation. */
   readonly ids: readonly (string | undefined)[];
   readonly result: unknown;
 }

@@ -106,7 +106,7 @@ export function wholeAction(opened: OpenAction): ActionProgram {
 /** Rules that are read in one step. */
 const rulesPerStep = 100;
 
-/** The same with pauses, for who has other things to do in between. */
+/** The same with pauses, for callers that have other work to do in between. */
 export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
   const { action, shape, lets, lists, hours, meters, metering, ruleCount } = opened;
   const rules: PlannedRule[] = [];

@@ -135,7 +135,7 @@ function planKnown(now: Now, before: KnownAction | null): KnownAction {
   return { action, rules, read, block, index, many: { alone: many.alone, packed } };
 }
 
-/** The rules of before, where nothing has changed that they are made from, and the new ones. */
+/** The previous rules where nothing that they are made from has changed, and the new ones. */
 function aloneOf(
   now: Now,
   before: KnownAction | null,

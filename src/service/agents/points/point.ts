@@ -104,7 +104,7 @@ export async function authenticatePoint(
   if (status !== 'active') return { kind: `point-${status}`, name };
   if (agentName === null) return { kind: 'not-named', name };
   const agent = await agents.find(agentName);
-  // That there is no such agent is no news to whoever may not act for it.
+  // A caller that may not act for an agent does not learn whether it exists.
   if (agent === null || !assigned.includes(agent.id)) return { kind: 'not-assigned', name };
   const point = { id, name, version: found.version };
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key: keyRow(key, agent), point };

@@ -46,7 +46,7 @@ export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promis
   return secret === null ? null : await lookAtSession(deps, secret);
 }
 
-/** The cookies of who has signed in: the session, and what the browser keeps to be known again. */
+/** The cookies of a person who has signed in: the session, and what the browser keeps to be known again. */
 export function setSessionCookies(
   reply: FastifyReply,
   { secret, device }: { readonly secret: string; readonly device: string },

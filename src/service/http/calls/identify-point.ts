@@ -66,7 +66,7 @@ function namedAgent({ headers }: FastifyRequest): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** An agent's own key is for itself: whoever has set up an enforcement point with it hears so at once. */
+/** An agent's own key is for itself: a person who sets up an enforcement point with it is told at once. */
 export function checkNamed(request: FastifyRequest, { id, name }: AgentRow): void {
   const named = namedAgent(request);
   if (named === null || named === id || named === name) return;

@@ -26,7 +26,7 @@ interface TakesCredential {
   readonly credential?: Credential;
 }
 
-/** A route for whoever is signed in cannot leave out which credentials it takes. */
+/** A route for everybody who is signed in cannot leave out which credentials it takes. */
 type NamedCredential =
   | { readonly access: Exclude<Access, 'signed-in'> }
   | { readonly access: 'signed-in'; readonly credential: Credential };

@@ -39,7 +39,7 @@ export interface Held<T> {
   readonly requestId: string;
   /** The request for its reader; null where it is not for them. */
   readonly view: (history: RequestHistory) => T | null | Promise<T | null>;
-  /** Throws or rejects where whoever asked may not ask any more. */
+  /** Throws or rejects where the caller may not ask any more. */
   readonly recheck: () => unknown;
 }
 

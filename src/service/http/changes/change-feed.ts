@@ -85,7 +85,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   function tell(kind: ChangeKind): void {
     if (streams.size === 0 || timers.has(kind)) return;
     const sinceMs = performance.now() - (toldAtMs.get(kind) ?? Number.NEGATIVE_INFINITY);
-    // Never at once: whoever tells is at work.
+    // Never synchronously: the caller that reports a change has work of its own to finish.
     const timer = setTimeout(() => send(kind), Math.max(0, timing.everyMs - sinceMs));
     timers.set(kind, timer.unref());
   }

@@ -12,7 +12,7 @@ interface Beside {
   readonly outcome: CheckOutcome<void>;
 }
 
-/** The findings of before for this action or set of actions where the groups around are the same, else those made now. */
+/** The previous findings for this action or set of actions where the groups around are the same, else new ones. */
 export function keptBeside(
   env: Environment,
   part: object,

@@ -137,7 +137,7 @@ function tooMany(generation: number): Answer<never> {
   return { generation, tried: null, found: [], ordered: null };
 }
 
-/** The answer of before, brought up to date where the files have changed once since; else a new one. */
+/** The previous answer, brought up to date where the files have changed once since; else a new one. */
 function answerOf<T extends WithStatement>(
   filed: readonly Files<T>[],
   premise: T,

@@ -1,4 +1,4 @@
-// The way back in for somebody who has lost their password: an admin makes a link, and whoever has it sets a new one.
+// The way back in for somebody who has lost their password: an admin makes a link, and the person who has it sets a new password.
 
 import type { FastifyRequest } from 'fastify';
 import { reserveUnguessable } from '../../../people/guesses.ts';

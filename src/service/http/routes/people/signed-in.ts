@@ -21,7 +21,7 @@ export interface SignedInDeps {
   readonly ssoName: string | null;
 }
 
-/** The session's reply; a session that the browser held before is over, whoever put it there. */
+/** The session's reply. A session that the browser held before ends, no matter who started it. */
 export async function signedIn(
   deps: SignedInDeps,
   result: SignedIn,

@@ -81,7 +81,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const call = callOf(request);
     const fault = contentTypeFault(request.headers);
     if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
-    // Before the decision: whoever may not wait is told while nothing has happened.
+    // Before the decision: a caller that may not wait is refused while nothing has happened.
     const wait = waits.begin({ request, reply }, call.identity.agent.id);
     const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
     const latest = await whilePending(options, answer, { call, wait });
