@@ -1,4 +1,4 @@
-// `node bench/dashboard.ts [--out FILE]`: what each page of the dashboard costs whoever opens it first, in a browser on a
+// `node bench/dashboard.ts [--out FILE]`: what each page of the dashboard costs the first person who opens it, in a browser on a
 // service with a week behind it: bytes, requests, elements, and how soon it is there, with the processor four times slower
 // and the network of a telephone (1.6 Mbit/s, 150 ms), nothing kept from before. Prints Markdown with the budgets, and ends
 // with exit code 1 where one is not met. Times depend on the machine; the middle of three runs counts.

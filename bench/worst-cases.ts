@@ -1,4 +1,4 @@
-// The payloads that make single constructs of the language slow, as whoever wants to hold up a decision would write them:
+// The payloads that make single constructs of the language slow, as somebody who wants to hold up a decision would write them:
 // for each construct a policy, and payloads that grow with `size`. Nothing may cost more than in proportion to its
 // payload, but for what is bounded, as docs/LANGUAGE.md says under "What a decision may cost".
 

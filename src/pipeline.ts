@@ -126,7 +126,7 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const meaning = hasErrors(syntax)
     ? checked.diagnostics.filter((one) => hasErrors([one]))
     : checked.diagnostics;
-  // Whoever proves what the set says finds more of some codes.
+  // A proof of what the set says finds more of some codes.
   const { diagnostics, silenced } = applySilences(
     files,
     sources.files,

@@ -83,7 +83,7 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
   ): (...args: Args) => Promise<Result>;
   /** Gives up a wait. */
   withdraw(requestId: string): Promise<void>;
-  /** Says what became of a grant, for who carries it out without `run`. What does not arrive is told to nobody. */
+  /** Says what became of a grant, for callers that carry it out without `run`. What does not arrive is told to nobody. */
   report(requestId: string, isExecuted: boolean): Promise<void>;
   /** The same for up to 100 grants together. */
   reportAll(outcomes: readonly GrantOutcome[]): Promise<void>;

@@ -1,7 +1,7 @@
 // One question to the service into one whole answer: sent again under the same idempotency key while nothing came back, so
 // that a question is decided once. INVARIANT: no answer is made up; where none comes in time, `Unreachable` is thrown.
 
-/** No answer came. Nothing is granted to whoever did not hear of it. */
+/** No answer came. Nothing is granted to a caller that did not hear of it. */
 export class Unreachable extends Error {
   constructor(url: string, cause: unknown) {
     super(`the service at ${url} cannot be reached, or does not answer`, { cause });

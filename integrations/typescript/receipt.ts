@@ -1,4 +1,4 @@
-// Receipts, checked by the tool that carries an action out, before it acts: so it refuses whoever goes around the policies.
+// Receipts, checked by the tool that carries an action out, before it acts: so it refuses callers that go around the policies.
 // INVARIANT: a receipt is good for one action with one payload, for one audience, for a minute, and once.
 
 import { createHash } from 'node:crypto';

@@ -24,7 +24,7 @@ function textOf(value: JsonObject): string {
 
 const textsOfTool = new Set(['title', 'description', 'icons', '_meta']);
 const textsOfSchema = new Set(['title', 'description', 'examples', '$comment']);
-/** Their members are named by whoever wrote the schema. */
+/** The author of the schema names their members. */
 const mapsOfSchemas = new Set([
   'properties',
   'patternProperties',

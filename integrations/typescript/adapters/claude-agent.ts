@@ -1,4 +1,4 @@
-// The Claude Agent SDK: hooks that ask before every tool call of a session, whoever executes it, and a wrapper for tools of
+// The Claude Agent SDK: hooks that ask before every tool call of a session, whatever executes it, and a wrapper for tools of
 // the program itself. INVARIANT: a hook that cannot decide denies, whatever `onFailure` says; nobody at a terminal is asked.
 
 import { createGuard, type GuardSettings, type NotRun, type ToolCall } from './guard.ts';

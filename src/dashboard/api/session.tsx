@@ -81,7 +81,7 @@ export function SessionProvider({
     (next: Session) => {
       const isOther = current.current !== null && current.current.person.id !== next.person.id;
       if (isOther) {
-        // Whoever else it is must not see what was on the screen, and nothing of it asks whether to stay.
+        // Another person must not see what was on the screen, and nothing of it asks whether to stay.
         end();
         setSession('looking');
         setTimeout(() => window.location.assign('/'));

@@ -7,7 +7,7 @@ import { usePlace } from '../navigation/navigation.ts';
 import { Note } from '../parts/layout/note.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 
-/** When the directory last failed to load, as an ISO time; null while it is in force, and for who may not know. */
+/** When the directory last failed to load, as an ISO time; null while it is in force, and for people who may not know. */
 export function useStaleSince(): string | null {
   const mayView = useGrant('policies.view') !== 'no';
   const { data } = useResource('getPolicyState', mayView ? {} : null, ['policies']);

@@ -43,7 +43,7 @@ export interface Linked extends PolicyEngine {
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
   checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
   /**
-   * Makes actions of many rules ready to decide and to trace, a step at a time, so that whoever serves meanwhile is not
+   * Makes actions of many rules ready to decide and to trace, a step at a time, so that a thread that serves meanwhile is not
    * held up. What has not been made ready is at its first use.
    */
   prepare(): Iterator<void>;

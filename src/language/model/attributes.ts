@@ -1,4 +1,4 @@
-// What stands in every expression besides the payload and declared names, one entry each, for whoever completes or
+// What stands in every expression besides the payload and declared names, one entry each, for code that completes or
 // explains a policy. A test holds it equal to docs/LANGUAGE.md.
 
 import type { FactName } from './expression.ts';

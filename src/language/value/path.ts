@@ -17,7 +17,7 @@ const notCanonical = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)|[\0\\]/;
 /**
  * The path without `.`, `..`, empty segments and a slash at its end; `/..` is `/`, the empty relative path `.`. Null for
  * what cannot be resolved: a NUL, a backslash, which some systems read as a separator, and a relative path that leads
- * out of the folder it starts in, since only whoever knows that folder knows where it ends.
+ * out of the folder it starts in, since only a reader who knows that folder knows where it ends.
  */
 export function canonicalPath(text: string): string | null {
   if (!notCanonical.test(text)) return text;

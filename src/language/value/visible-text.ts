@@ -26,7 +26,7 @@ export function nameProblem(text: string, lengthMax: number): string | null {
 }
 
 /**
- * The same for what somebody writes in lines of their own, such as a reason: it names nobody, and whoever shows it makes what is
+ * The same for what somebody writes in lines of their own, such as a reason: it names nobody, and the code that shows it makes what is
  * not seen visible.
  */
 export function textProblem(text: string, lengthMax: number): string | null {

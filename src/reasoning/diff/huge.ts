@@ -1,5 +1,5 @@
 // Requests so large that a condition is unknown: lists are filled and a text is lengthened until the definition would have
-// to go through more than a decision may cost. Nothing rests on it: whoever asks has the definition decide the request.
+// to go through more than a decision may cost. Nothing rests on it: the caller has the definition decide the request.
 
 import type { Json } from '../../language/model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';

@@ -1,5 +1,5 @@
 // A model of the formula as a request: each leaf a value of its cell, put together by the declared shape. Nothing rests on
-// it: whoever asks has the definition decide the request.
+// it: the caller has the definition decide the request.
 
 import type { ListFact } from '../../language/model/expression.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';

@@ -1,4 +1,4 @@
-// What was found by a key, kept for a moment, so that whoever asks often is seldom looked up. INVARIANT: what is kept was found
+// What was found by a key, kept for a moment, so that a frequent caller is seldom looked up. INVARIANT: what is kept was found
 // less than `cachedMsMax` ago, and no change through this store has been asked for or made since: a change made here holds
 // from the next look on, one made by another process within that time.
 

@@ -269,11 +269,11 @@ async function checkWalked(store: Store, { sequence, hash }: Link): Promise<Chai
   const { pruning, records, lastSequence } = await store.chain.stretch(sequence - 1, 1);
   if (pruning !== null && pruning.sequence >= sequence) return null;
   if (sequence > lastSequence) {
-    const message = `the last records are gone: a walk of before has found record ${sequence}`;
+    const message = `the last records are gone: an earlier walk has found record ${sequence}`;
     return { sequence: lastSequence + 1, name: null, difference: 'truncated', message };
   }
   if (records[0]?.entry.sequence === sequence && records[0].hash === hash) return null;
-  const message = 'the chain was rewritten: a walk of before has found another hash here';
+  const message = 'the chain was rewritten: an earlier walk has found another hash here';
   return { sequence, name: null, difference: 'rewritten', message };
 }
 

@@ -23,7 +23,7 @@ const scimTokenLengthMin = 32;
 /** As they were taken; null where they are not set. */
 type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
 
-/** What is missing, as lines for whoever starts the service. */
+/** What is missing, as lines for the person who starts the service. */
 export function ssoProblems(settingOf: SsoValues): readonly string[] {
   if (settingOf('sso.issuer') !== null) {
     const missing = (['sso.client_id', 'sso.roles'] as const)
@@ -61,7 +61,7 @@ export function ssoOf(settingOf: SsoValues): SsoSettings | null {
   };
 }
 
-/** Whoever is between the service and the provider could say who somebody is. */
+/** An attacker between the service and the provider could say who somebody is. */
 export function isIssuer(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

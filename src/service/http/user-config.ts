@@ -13,7 +13,7 @@ export const userSettings = {
 /** As they were taken; null where they are not set. */
 type UserValues = (name: keyof typeof userSettings) => string | number | boolean | null;
 
-/** What is missing, as lines for whoever starts the service. */
+/** What is missing, as lines for the person who starts the service. */
 export function userProblems(settingOf: UserValues): readonly string[] {
   if (settingOf('users.issuer') !== null)
     return settingOf('users.audience') === null ? ['users.audience must be set where users.issuer is'] : [];

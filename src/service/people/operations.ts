@@ -1,6 +1,6 @@
 // WHO MAY DO WHAT: roles of people against operations of the management API, as one table. `own` grants what belongs to
 // the person alone: to an approver the requests that wait for one of their groups, to an owner their own agents and what
-// those ask, and to whoever is the control owner of an agent what that agent's requests ask of the control owner. INVARIANT: what the table does not grant is refused; roles only add to each other.
+// those ask, and to the control owner of an agent what that agent's requests ask of the control owner. INVARIANT: what the table does not grant is refused; roles only add to each other.
 
 export const roles = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const;
 export type Role = (typeof roles)[number];
@@ -21,7 +21,7 @@ export const operations = {
   // Only the control owner can answer for an agent: not even an admin does it in their place.
   'agents.step-up': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
   'points.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
-  // Whoever may make an agent a new key could ask as that agent, too.
+  // A person who may make an agent a new key could ask as that agent, too.
   'points.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'requests.view': { admin: 'yes', operator: 'yes', approver: 'own', owner: 'own', auditor: 'yes' },
   // An approval is given for a group by one of its people, or by the control owner: not even an admin approves in their place.
@@ -41,7 +41,7 @@ export const operations = {
   // It counts all requests, so it is for those who may see all of them.
   'policies.replay': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'policies.reload': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
-  // Whoever writes policies decides what everybody may do.
+  // The author of policies decides what everybody may do.
   'policies.roll-back': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
   'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },

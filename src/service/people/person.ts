@@ -155,7 +155,7 @@ export interface ProvisionedPerson {
   readonly familyName: string | null;
   readonly email: string | null;
   readonly isActive: boolean;
-  /** What is deleted stays, so that whoever comes back is who they were. */
+  /** What is deleted stays, so that a person who comes back is the same as before. */
   readonly isDeleted: boolean;
   /** What the provider's last word came to: it changes a status here only when it comes to something else. */
   readonly isLetIn: boolean;

@@ -15,7 +15,7 @@ export const recoveryCodesMax = 10;
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeLength = 10;
 
-/** `codes` are shown this once; those of before are not good any more. */
+/** `codes` are shown this once; earlier ones stop working. */
 export type RecoveryCodesMade =
   | { readonly kind: 'made'; readonly codes: readonly string[] }
   | { readonly kind: 'no-codes' | 'conflict' };
@@ -94,7 +94,7 @@ function createRecoveryCode(): string {
   return `${letters.slice(0, codeLength / 2)}-${letters.slice(codeLength / 2)}`;
 }
 
-/** Codes have 50 bits: whoever has the store and not the master key cannot try them. */
+/** Codes have 50 bits: somebody who has the store and not the master key cannot try them. */
 function recoveryDigest(masterKey: Uint8Array, personId: string, typed: string): string {
   const letters = typed.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
   return createHmac('sha256', deriveKey(masterKey, 'recovery codes'))

@@ -21,7 +21,7 @@ export interface Playground {
     asked: PlaygroundAsk[Q],
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]>;
-  /** Whoever waits is refused. */
+  /** A question that waits is refused. */
   close(): Promise<void>;
 }
 
@@ -141,7 +141,7 @@ class LivePlayground implements Playground {
     return this.#running === null ? this.#waiting : [this.#running, ...this.#waiting];
   }
 
-  /** Whoever types wants the answer to what they typed last. */
+  /** A person who types wants the answer to what they typed last. */
   #giveWay({ by: { person }, message: { question } }: Job): void {
     const isOlder = ({ by, message }: Job): boolean => by.person === person && message.question === question;
     const older = this.#waiting.filter(isOlder);
@@ -177,7 +177,7 @@ class LivePlayground implements Playground {
     this.#thread = thread;
   }
 
-  /** The set that it is about comes first, which may take as long as code to load: whoever asks did not choose it. */
+  /** The set that it is about comes first, which may take as long as code to load: the caller did not choose it. */
   #send({ message, by: { texts } }: Job): void {
     if (texts === this.#texts || ofOwnTexts.has(message.question)) {
       this.#thread?.expectPause();

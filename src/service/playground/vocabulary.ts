@@ -1,4 +1,4 @@
-// A set into the words that whoever writes a policy may use: those of the language, and the names that the set declares.
+// A set into the words that the author of a policy may use: those of the language, and the names that the set declares.
 
 import { typeOfFixedFact } from '../../language/check/expressions/facts.ts';
 import { ownerGroup } from '../../language/check/expressions/names.ts';

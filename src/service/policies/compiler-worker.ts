@@ -57,7 +57,7 @@ class CompilerWorker implements FollowListener {
   }
 
   look(ticket: number): void {
-    // Whoever waits learns that the thread is alive.
+    // Callers that wait learn that the thread is alive.
     if (!this.#isBusy) this.#send({ kind: 'idle' });
     this.#follower.ask(ticket);
   }

@@ -1,6 +1,6 @@
 // From a directory to a call whenever something at or under it may have changed. The parent is watched too, one level
 // deep, because a directory that is replaced whole, or a link that is flipped, is an event of its parent only.
-// INVARIANT: this is a hint, never the truth: whoever is called reads the directory and compares.
+// INVARIANT: this is a hint, never the truth: the listener reads the directory and compares.
 
 import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch as watchFiles } from 'chokidar';

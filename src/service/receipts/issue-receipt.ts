@@ -1,4 +1,4 @@
-// A grant into its receipt: a short JWT (RFC 7519) that whoever carries the action out checks before. INVARIANT: only what is
+// A grant into its receipt: a short JWT (RFC 7519) that the tool checks before it carries the action out. INVARIANT: only what is
 // granted now has one, for the agent that asked, the action, and the payload as it was sent; a grant's receipts share one id,
 // so issuing it again makes no second use.
 
@@ -60,7 +60,7 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   return { kind: 'issued', receipt: jwt(claims, await deps.keys.current()), expiresAtMs: endsAt * 1000 };
 }
 
-/** A grant that was taken is used by who took it, until it is said what became of it. */
+/** A grant that was taken is used by the caller that took it, until it is said what became of it. */
 function isGranted(state: RequestState, nowMs: number): boolean {
   const status = statusAt(state, nowMs);
   const isTaken = state.taken !== null && state.wasExecuted === null && nowMs < state.expiresAtMs;

@@ -1,5 +1,5 @@
 // Replays as the serving thread sees them: each is a thread of its own, which tells how far it is and then answers.
-// INVARIANT: one of a person and few altogether; whoever goes away, or asks for longer than the limit, ends the thread;
+// INVARIANT: one of a person and few altogether; a caller that goes away, or asks for longer than the limit, ends the thread;
 // a thread that hangs, grows or dies is a refusal of its own replay and nothing else.
 
 import { Readable } from 'node:stream';
@@ -81,7 +81,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
       done(error);
     },
   });
-  // Whoever reads it is told, too.
+  // Its reader is told, too.
   news.on('error', () => undefined);
   function receive(message: FromReplay): void {
     if (message.kind === 'progress') {

@@ -117,9 +117,9 @@ async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly Req
   const found = await deps.store.requests.heldOf(query);
   return found.filter((history) => {
     const { record, expiresAtMs } = requestStateOf(history);
-    // What is approved for who stands between an agent and what it uses is not for the agent itself.
+    // What is approved for an enforcement point is not for the agent itself.
     if (!hasAsked(asking, record)) return false;
-    // Whoever has the key alone does not come into what was asked with the signing secret.
+    // A caller that has the key alone does not get into what was asked with the signing secret.
     const isSignedAlike = isSigned || !record.isSigned;
     return isSignedAlike && expiresAtMs > nowMs && requestDigest(record) === digest;
   });
@@ -135,7 +135,7 @@ function takerOf({ agent, idempotencyKey }: Attaching): string | null {
   return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
 }
 
-/** As it stands for who has taken it. */
+/** As it stands for the caller that has taken it. */
 function asTaken(state: RequestState): RequestState {
   return { ...state, status: 'approved' };
 }

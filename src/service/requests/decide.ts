@@ -51,7 +51,7 @@ export function decide(
   const decidedAt = performance.now();
   const first = firstStatus[decision.outcome];
   const isRequestable = first === 'pending' && input.evaluation?.deniedId === null;
-  // Whoever evaluates waits for nobody.
+  // An evaluation waits for nobody.
   const status = isRequestable ? 'rejected' : first;
   const expiresAtMs = nowMs + (isRequestable ? requestableMs : validSeconds(decision) * 1000);
   const decidedAtMs = status === 'pending' ? null : nowMs;

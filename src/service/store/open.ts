@@ -21,7 +21,7 @@ interface ConfiguredStore {
   readonly data: string;
   /** Address of a database in PostgreSQL; null for a file. */
   readonly database: string | null;
-  /** Of who serves. */
+  /** Of the process that serves. */
   readonly durability?: Durability;
 }
 

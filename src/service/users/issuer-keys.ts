@@ -1,4 +1,4 @@
-// The public keys of an issuer of tokens, kept up to date in the background. INVARIANT: whoever asks for the keys gets what is known
+// The public keys of an issuer of tokens, kept up to date in the background. INVARIANT: a caller that asks for the keys gets what is known
 // at that moment; keys that the issuer has not confirmed for an hour are no longer known.
 
 import { performance } from 'node:perf_hooks';

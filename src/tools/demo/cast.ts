@@ -1,4 +1,4 @@
-// Who takes part in a demo: the account of whoever looks at it, simulated colleagues, and simulated agents with their keys.
+// Who takes part in a demo: the account of its visitor, simulated colleagues, and simulated agents with their keys.
 
 import { randomBytes } from 'node:crypto';
 import type { RunningServer } from '../../service/http/main.ts';

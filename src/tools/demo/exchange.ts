@@ -3,7 +3,7 @@
 export interface Reply {
   readonly status: number;
   /** Parsed JSON; null where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: whoever called knows what it asked for
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows what it asked for
   readonly body: any;
   /** Of a session that begins; null else. */
   readonly cookie: string | null;

@@ -1,5 +1,5 @@
 // What goes on while somebody looks at a demo: agents ask at a human pace, and colleagues answer part of what waits, late
-// enough for whoever looks to be first. INVARIANT: nothing here ends the demo; what cannot be sent is tried later.
+// enough for the visitor to be first. INVARIANT: nothing here ends the demo; what cannot be sent is tried later.
 
 import { setTimeout } from 'node:timers/promises';
 import { askOf, createChance } from './asks.ts';
@@ -44,7 +44,7 @@ interface Answering {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** One after the other; whoever is not asked is refused, which changes nothing. */
+/** One after the other; a person who is not asked is refused, which changes nothing. */
 async function answer({ colleagues }: Cast, { id, chance, pause }: Answering): Promise<void> {
   const isApproved = chance() < 0.8;
   const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';

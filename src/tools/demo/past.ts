@@ -113,7 +113,7 @@ function votesOn(
   }));
 }
 
-/** Gives the votes that are due. Whoever is not asked, or comes too late, is told so. */
+/** Gives the votes that are due. A person who is not asked, or comes too late, is told so. */
 async function giveDue(votes: Vote[], cast: Cast, nowMs: number): Promise<void> {
   for (const vote of votes.filter(({ atMs }) => atMs <= nowMs)) {
     votes.splice(votes.indexOf(vote), 1);

@@ -79,7 +79,7 @@ function ChipButton({ chip: { name, label, value } }: { readonly chip: Chip }) {
   );
 }
 
-/** An input shows what the address says, except under the hands of who is writing in it. */
+/** An input shows what the address says, except while somebody is typing in it. */
 function useFollowed(input: RefObject<HTMLInputElement | null>, value: string): void {
   useEffect(() => {
     if (input.current !== null && document.activeElement !== input.current) input.current.value = value;

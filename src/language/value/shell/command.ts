@@ -2,7 +2,7 @@
 
 /**
  * A program with its arguments. A file that is opened is a command, too, called `<`, `>`, `>>` or `<>` with the file as its
- * argument, and so is a variable that is set: `=` with `NAME=value`. So whoever lists the programs that may run has listed neither.
+ * argument, and so is a variable that is set: `=` with `NAME=value`. So a list of the programs that may run holds neither.
  */
 export type ShellCommand = {
   /** As it is written; without its folder where that is one of the system's. */

@@ -38,7 +38,7 @@ export async function identifyPerson(deps: SignInDeps, request: FastifyRequest):
   return { actor, session };
 }
 
-/** Whoever sent a request that was let in, as they are now; null where they would not be let in any more. No use of theirs. */
+/** The person who sent a request that was let in, as they are now; null where they would not be let in any more. No use of theirs. */
 export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promise<Actor | null> {
   const bearer = bearerToken(request);
   if (bearer !== null) return await whoseToken(deps.directory, bearer);

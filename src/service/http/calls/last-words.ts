@@ -1,4 +1,4 @@
-// What a reply says in words to whoever goes on by it, a model as a rule: whom a call waits for and where that is seen, and, for
+// What a reply says in words to its reader, a model as a rule: whom a call waits for and where that is seen, and, for
 // agents that are set so, what would pass. INVARIANT: words change no decision; what is not found in time is not told.
 
 import type { Playground } from '../../playground/playground.ts';

@@ -42,7 +42,7 @@ function takeBearer({ headers }: FastifyRequest): void {
   if (key !== undefined) headers['x-agent-api-key'] ??= key;
 }
 
-/** Whoever sends an agent's key is that agent; where agents alone may call, nobody else is looked for later. */
+/** A caller that sends an agent's key is that agent; where agents alone may call, nobody else is looked for later. */
 function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onRequestAsyncHookHandler {
   return async (request) => {
     if (isForAgentsAlone) takeBearer(request);

@@ -1,4 +1,4 @@
-// People as they are now, for the request path, which knows nothing of accounts; and what whoever calls may do with requests.
+// People as they are now, for the request path, which knows nothing of accounts; and what the caller may do with requests.
 
 import type { Directory } from '../../people/directory.ts';
 import { type OperationName, reachOf } from '../../people/operations.ts';

@@ -1,5 +1,5 @@
 // Proof that it is still the person: what a change of what lets somebody in takes in its body beside its own fields, as a
-// step-up does. INVARIANT: a session alone, however new, proves nothing: whoever has stolen it has no more than that.
+// step-up does. INVARIANT: a session alone, however new, proves nothing: a thief has no more than that.
 
 import type { FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';

@@ -1,6 +1,6 @@
 // What a route of the management API is: a constant that says where it stands, who may use it, what it takes and
 // answers, and what it does. Registering it and the OpenAPI document are both made from it. INVARIANT: a route says which
-// operation of the table of roles it is, that it is for whoever is signed in, or that it is public, and which credentials
+// operation of the table of roles it is, that it is for everybody who is signed in, or that it is public, and which credentials
 // it takes; there is no other way to make one.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 // `Prefer: wait=N` (RFC 7240) into a pause: a pending request is looked at again when something becomes of it, until it is
 // decided, the time is over, the client has gone, or the service stops. INVARIANT: a wait changes when an answer comes and
-// never what it says; whoever may not ask any more gets no answer from a wait that began before.
+// never what it says; a caller that may not ask any more gets no answer from a wait that began before.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestEvents } from '../../requests/record/request-events.ts';

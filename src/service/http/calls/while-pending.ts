@@ -1,5 +1,5 @@
 // A decision that waits for people, held until they have decided or the wait is over. INVARIANT: what they have approved
-// meanwhile is taken by one caller, and whoever may not ask any more gets no answer.
+// meanwhile is taken by one caller, and a caller that may not ask any more gets no answer.
 
 import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../requests/record/reply.ts';

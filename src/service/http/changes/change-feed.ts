@@ -156,7 +156,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         clearInterval(checks);
         drop(stream);
       });
-      // What changes from now on is told: the look of before is where that begins.
+      // What changes from now on is told: that begins where the last look ended.
       if (following === null) await follow().catch(onFailure);
       if (isClosed) stream.end();
       else if (streams.size > 0) startFollowing();

@@ -1,5 +1,5 @@
 // A store that tells when agents or documents (people, sessions, tokens, switches) are changed through it, so that
-// whoever relies on what was read before looks again at once. INVARIANT: it is told after the change is durable.
+// code that relies on an earlier read looks again at once. INVARIANT: it is told after the change is durable.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { AgentStore, Store } from '../../store/contract/store.ts';

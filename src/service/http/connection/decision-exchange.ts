@@ -1,5 +1,5 @@
 // What a request for a decision does past the framework: its body into one buffer, and its reply in one piece. Replies of
-// one turn of the event loop leave together at its end: the first wakes whoever waits for it on this machine, which costs
+// one turn of the event loop leave together at its end: the first wakes the process that waits for it on this machine, which costs
 // more than the reply, and finds the others on their way. INVARIANT: more of a body than the limit is never kept, one that
 // ends before its end is an error, and either is told once.
 

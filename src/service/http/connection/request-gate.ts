@@ -113,7 +113,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     idle.add(connection);
     if (performance.now() < guardedUntilMs) guardRead(connection);
     const watch = setInterval(() => cutIfStalled(connection), stalledMs).unref();
-    // Whoever reads a body resumes its connection, which is not to be read while requests wait.
+    // A reader of a body resumes its connection, which is not to be read while requests wait.
     socket.on('resume', () => {
       if (holds(connection)) socket.pause();
       else connection.parseOn?.();
@@ -212,7 +212,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     refilledAtMs = nowMs;
   }
 
-  /** One of each connection in turn, and few at a time, so that whoever comes alone waits for few. */
+  /** One of each connection in turn, and few at a time, so that a caller that comes alone waits for few. */
   function takeTurn(): void {
     isTurnScheduled = false;
     refill();

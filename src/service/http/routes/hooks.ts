@@ -1,6 +1,6 @@
 // POST /v1/hooks/claude-code: takes what Claude Code sends to an HTTP hook as it is, so that a coding agent is set up by its
 // settings alone. INVARIANT: whatever goes wrong once the caller is known is answered by `deny`, since the host runs the
-// tool where a hook fails and its settings do not say otherwise; `ask` is never an answer, as whoever sits at the terminal
+// tool where a hook fails and its settings do not say otherwise; `ask` is never an answer, as the person at the terminal
 // would decide.
 
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-// Receipts of grants, and the keys that they are signed with: the public ones for whoever verifies, their rotation for admins.
+// Receipts of grants, and the keys that they are signed with: the public ones for verifiers, their rotation for admins.
 // INVARIANT: only the agent that asked gets a receipt, and only while what it asked is granted.
 
 import type { SignInDeps } from '../../people/sign-in.ts';

@@ -153,7 +153,7 @@ const rotateWebhookSecret = route<WebhookDeps>({
   access: 'webhooks.change',
   operation: {
     id: 'rotateWebhookSecret',
-    summary: 'Gives a webhook a new secret; for 24 hours the one of before signs as well',
+    summary: 'Gives a webhook a new secret; for 24 hours the previous one signs as well',
     parameters: [webhookId],
     replies: { 201: secretReply('Rotated; `secret` is shown this once') },
     problems: ['not_found', 'conflict'],

@@ -1,4 +1,4 @@
-// Requests as replies to whoever asks: how one is now with what the caller may do about it, the queue, and why something
+// Requests as replies to the caller: how one is now with what the caller may do about it, the queue, and why something
 // could not be done.
 
 import type { Changed, RefusedChange, Seen } from '../../requests/approvals/change-request.ts';

@@ -1,4 +1,4 @@
-// What is said to whoever gives a group that no enforced rule asks: most likely it is mistyped. It is given all the same, for
+// The warning for a person who assigns a group that no enforced rule asks: most likely it is mistyped. It is given all the same, for
 // policies may come later.
 
 import type { PolicyHost } from '../../policies/policy-host.ts';

@@ -17,7 +17,7 @@ export const playgroundProblems = [
   'playground_failed',
 ] as const satisfies readonly ProblemCode[];
 
-/** Put by whoever calls, about the set that is in force. */
+/** Put by the caller, about the set that is in force. */
 export async function putQuestion<Q extends Question>(
   playground: Playground,
   question: Q,

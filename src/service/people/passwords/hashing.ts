@@ -1,5 +1,5 @@
 // The line before the hashing of passwords, which takes a processor for some tens of milliseconds each: a few at a time, so
-// that deciding goes on beside it. INVARIANT: those who wait are bounded, in all and for each who sends, and whoever is known
+// that deciding goes on beside it. INVARIANT: those who wait are bounded, in all and for each sender, and a person who is known
 // goes before strangers.
 
 import { availableParallelism } from 'node:os';

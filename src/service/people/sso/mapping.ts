@@ -1,5 +1,5 @@
 // Which groups of the provider give which roles and groups here, from a setting such as
-// `writ-admins=admin, finance=approver:finance, staff=auditor`. INVARIANT: whoever is in no group that is named has no role.
+// `writ-admins=admin, finance=approver:finance, staff=auditor`. INVARIANT: a person in no group that is named has no role.
 
 import type { RolesAndGroups } from '../access.ts';
 import { type Role, roles } from '../operations.ts';

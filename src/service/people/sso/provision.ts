@@ -130,7 +130,7 @@ export function changeProvisioned(
   });
 }
 
-/** Whoever is deleted is out, and in no group any more. */
+/** A person who is deleted is out, and in no group any more. */
 export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<Provisioned<null>> {
   return provision(deps, async (standing, nowMs) => {
     const before = standing.people.get(id);
@@ -341,7 +341,7 @@ async function outcomeOf(
   }
   // Until the provider lets them in, who has been here before stays who they were.
   if (!isLetIn) return { before: null, after: null, writes: [keep(null)] };
-  // Whoever was disabled before the provider spoke of them was disabled here.
+  // A person who was disabled before the provider named them was disabled here.
   const first = { ...value, isLetIn: others.length === 0 };
   const outcome = await changed(directory, present, { said: first, keep, isLetIn, ...ground });
   const removals = others.map((one) => directory.provisioned.remove(one.value, one.version));

@@ -89,6 +89,6 @@ async function recheck(deps: RecheckDeps, { value, version }: ReadDocument<SignO
   if (answer.kind === 'away') return void (await documents.write([put(value.checkedAtMs)], null));
   const person = await personOf(deps, answer.claims);
   if (typeof person === 'string' && person !== 'conflict') return await endSignOn(directory, found, person);
-  // After a conflict the next look decides; until then the yes of before counts as long as it does.
+  // After a conflict the next look decides; until then the last yes counts as long as it does.
   await documents.write([put(typeof person === 'string' ? value.checkedAtMs : nowMs)], null);
 }

@@ -124,7 +124,7 @@ async function create(
   return (await directory.change(writes, change)) === 'changed' ? person : 'conflict';
 }
 
-/** Their password, second factors and tokens end with it: whoever is removed at the provider has no other way in. */
+/** Their password, second factors and tokens end with it: a person who is removed at the provider has no other way in. */
 async function takeOver(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,

@@ -48,7 +48,7 @@ const nothing: Omit<May, 'report' | 'why'> = {
   step_up: false,
 };
 
-/** Whoever may answer for it, and whoever answers for its agent. */
+/** The people who may answer for it, and the one who answers for its agent. */
 export function mayComment(state: RequestState, caller: Caller, agent: AgentRow): boolean {
   return (
     mayReject(state, caller, agent) ||

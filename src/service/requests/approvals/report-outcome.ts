@@ -19,7 +19,7 @@ import { type Caller, isWithin } from './rights.ts';
 export interface OutcomeReport {
   readonly executed: boolean;
   readonly by: { readonly person: Caller } | AgentCaller;
-  /** Whether the report of who says so releases a grant that is not used from the meters. */
+  /** Whether the report of this caller releases a grant that is not used from the meters. */
   readonly mayRelease: boolean;
 }
 

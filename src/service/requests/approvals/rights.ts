@@ -52,7 +52,7 @@ export function answersFor(
   const isTheirs = (group: string): boolean =>
     group === askedOwner ? asOwner && isOwner : groups.includes(group);
   const theirs = asked.filter(isTheirs);
-  // The owner's approval and a group's are two: whoever could give both gives the owner's, which nobody else can.
+  // The owner's approval and a group's are two: a person who could give both gives the owner's, which nobody else can.
   return theirs.includes(askedOwner) ? [askedOwner] : theirs;
 }
 

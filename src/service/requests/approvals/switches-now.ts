@@ -1,4 +1,4 @@
-// The kill switches as the request path sees them, whoever keeps them: which are on, with the number by which the store
+// The kill switches as the request path sees them, whatever keeps them: which are on, with the number by which the store
 // tells whether they have changed since.
 
 import type { AgentRow } from '../../store/contract/records.ts';

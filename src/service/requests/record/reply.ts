@@ -103,7 +103,7 @@ export type OpenQuestion = 'yours' | 'others';
 
 interface Approval {
   readonly by: string;
-  /** Null for a rejection by who needs no group. */
+  /** Null for a rejection by a person who needs no group. */
   readonly group: string | null;
   readonly is_approved: boolean;
   readonly comment: string;
@@ -274,7 +274,7 @@ function messageFor(status: Exclude<RequestStatus, 'rejected'>, state: RequestSt
   }
 }
 
-/** What people read of it, so that whoever waits can say which request it is. */
+/** What people read of it, so that a caller that waits can say which request it is. */
 function aboutText({ record: { title } }: RequestState): string {
   return title === undefined ? '' : ` It is about: ${title}.`;
 }

@@ -18,7 +18,7 @@ export interface Vote {
   readonly email: string;
   /** As the record names the person. */
   readonly who: string;
-  /** For which it was given; null for a rejection by who needs no group. */
+  /** For which it was given; null for a rejection by a person who needs no group. */
   readonly group: string | null;
   readonly comment: string;
   readonly atMs: number;

@@ -1,4 +1,4 @@
-// The records of requests as a log to be read from one end to the other, by whoever asks what other policies would have
+// The records of requests as a log to be read from one end to the other, by a replay that asks what other policies would have
 // decided: nothing but what that takes, in the order of the chain.
 
 /** Times are milliseconds since 1970-01-01T00:00Z. */

@@ -52,7 +52,7 @@ export interface Standby {
 
 export interface ReplicaStore {
   now(): Promise<ReplicasNow>;
-  /** What `now` has found last, by whoever asked; null before. */
+  /** What `now` has found last, for any caller; null before. */
   latest(): ReplicasNow | null;
   standbys(): Promise<readonly Standby[]>;
   /** Tells the others who this is. */

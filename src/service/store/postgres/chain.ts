@@ -80,7 +80,7 @@ const endOfEach = tables
 
 /**
  * A number up to which nothing is missing that is still being written: processes commit beside each other, in another order than they
- * take numbers. Whoever took one before this looked has ended once this has been alone for a moment.
+ * take numbers. A writer that took one before this looked has ended once this has been alone for a moment.
  */
 export async function settledSequence(rows: Rows): Promise<number> {
   const [found] = await rows<{ readonly last: number | null }>(

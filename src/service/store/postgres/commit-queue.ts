@@ -109,7 +109,7 @@ export class CommitQueue {
     });
   }
 
-  /** Resolves when whoever listens has heard of all that other processes have entered into meters by now. */
+  /** Resolves when the listeners have heard of all that other processes have entered into meters by now. */
   catchUp(): Promise<void> {
     this.moved.noteWanted();
     return this.settle();

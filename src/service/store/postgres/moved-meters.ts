@@ -1,5 +1,5 @@
 // Where meters stand that other processes enter: up to which moment this process knows of them, what has come since, and which
-// of them several processes enter just now. INVARIANT: whoever listens has heard of every change up to `seen`, but for what
+// of them several processes enter just now. INVARIANT: the listener has heard of every change up to `seen`, but for what
 // this process has entered by itself. Processes commit beside each other, so a moment is a snapshot of the server: which
 // transactions had ended.
 
@@ -44,13 +44,13 @@ export class MovedMeters {
     this.#listener = listener;
   }
 
-  /** The slot is this process's, again perhaps: whoever listens goes on from what it has heard, if anything. */
+  /** The slot is this process's, again perhaps: the listener goes on from what it has heard, if anything. */
   begin(moment: string): void {
     this.#seen ??= moment;
     this.noteWanted();
   }
 
-  /** Whoever listens reads all anew once the slot is this process's again. */
+  /** The listener reads all again once the slot is this process's again. */
   forget(): void {
     this.#seen = null;
     this.#shared.clear();

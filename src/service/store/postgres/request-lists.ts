@@ -45,7 +45,7 @@ const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents
      WHERE lower(control_owner COLLATE "C") = lower(${email}::text COLLATE "C") OR control_owner = ${id}::text)`;
 
-/** The places of the groups, address and id of who is asked among the parameters. */
+/** The places of the groups, address and id of the person who is asked among the parameters. */
 type AskedPlaces = readonly [groups: string, email: string, id: string];
 
 /** Whether a decision asks the person for an approval or a step-up; `json` is a text with the decision in it. */

@@ -1,5 +1,5 @@
-// How often things of a kind were changed through a store of this process, so that whoever keeps what was read knows whether it
-// may be out of date. INVARIANT: a count has grown before a change can be seen, and again before whoever made it goes on.
+// How often things of a kind were changed through a store of this process, so that a cache of what was read knows whether it
+// may be out of date. INVARIANT: a count has grown before a change can be seen, and again before its author goes on.
 
 export interface ChangeCount {
   of(kind: string): number;

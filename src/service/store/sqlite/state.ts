@@ -43,7 +43,7 @@ async function differencesOf(
   { path, database, key }: OpenState,
   { isQuick, onProgress }: StateCheck,
 ): Promise<readonly StateDifference[]> {
-  // What an index leaves out is not found by who asks by it.
+  // A search by an index does not find what the index leaves out.
   const damage = isQuick ? 'ok' : withStoreErrors(path, () => integrityOf(database));
   const damaged = damage === 'ok' ? [] : [{ table: 'sqlite_schema', row: null, message: damage }];
   const checking = checkSeal(database, { key, isQuick });

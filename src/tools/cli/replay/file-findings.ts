@@ -19,7 +19,7 @@ export interface CountedLog {
   readonly sinceMs: number;
 }
 
-/** Whoever decided the log: each request counts as both sides decide it on the facts of its record, with nothing satisfied. */
+/** Whatever decided the log: each request counts as both sides decide it on the facts of its record, with nothing satisfied. */
 export async function countInLog(log: LogSource, { sides, diff, sinceMs }: CountedLog): Promise<Tallied> {
   const { before, after } = sides;
   const candidate = candidateOf(after.set, linkSet(after.set));

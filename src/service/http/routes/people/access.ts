@@ -35,7 +35,7 @@ export interface AccessDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
-  /** Hears of who is to be told. */
+  /** Hears of the people to tell. */
   readonly accessNews: AccessNews;
 }
 

@@ -14,7 +14,7 @@ import { personExample } from '../../views/person.ts';
 
 interface ResetDeps {
   readonly signInDeps: SignInDeps;
-  /** Hears of who is to be told. */
+  /** Hears of the people to tell. */
   readonly accessNews: Pick<AccessNews, 'resetLinkMade'>;
 }
 

@@ -102,7 +102,7 @@ const makeRecoveryCodes = route<SignedInDeps>({
   credential: 'proved-session',
   operation: {
     id: 'makeRecoveryCodes',
-    summary: 'Makes new recovery codes; those of before are not good any more',
+    summary: 'Makes new recovery codes; earlier ones stop working',
     replies: { 201: recoveryCodesReply('Made; they are shown this once') },
     problems: ['conflict'],
   },

@@ -1,4 +1,4 @@
-// The reply to whoever has just signed in, or looks up their session. INVARIANT: a session that the browser held before is
+// The reply to a person who has just signed in, or looks up their session. INVARIANT: a session that the browser held before is
 // over, whoever put it there.
 
 import { createDevice } from '../../../people/device.ts';

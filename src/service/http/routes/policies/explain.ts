@@ -1,5 +1,5 @@
 // /v1/requests/{id}/explain: the rule behind a decision, as it stands in its file, and the smallest change that would
-// have made it another. INVARIANT: a request that is not for whoever asks and none at all look the same.
+// have made it another. INVARIANT: a request that is not for the caller and none at all look the same.
 
 import { type Route, route } from '../../calls/route.ts';
 import { objectSchema, textOrNull } from '../../contract/schemas.ts';

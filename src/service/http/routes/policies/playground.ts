@@ -123,7 +123,7 @@ const getFirstRequest = route<PlaygroundDeps>({
   access: 'policies.try',
   operation: {
     id: 'getFirstRequest',
-    summary: 'A request that the set in force escalates, for whoever begins to try policies',
+    summary: 'A request that the set in force escalates, for people who begin to try policies',
     replies: {
       200: { description: 'The request', schema: firstRequestSchema, example: firstRequestExample },
     },

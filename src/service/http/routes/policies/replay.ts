@@ -1,5 +1,5 @@
 // /v1/policies/replay: the policies, with files laid over them, tried on the requests that were recorded. INVARIANT: it shows
-// nothing but what whoever asks may see of requests anyway, also when the answer comes; nothing is recorded or granted.
+// nothing but what the caller may see of requests anyway, also when the answer comes; nothing is recorded or granted.
 
 import { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../../people/operations.ts';
@@ -72,7 +72,7 @@ const replayPolicies = route<ReplayDeps, ReplayBody>({
     const ask = { texts, files, records: store.records, sinceMs };
     const news = startReplay(replays, ask, actorOf(call).person.id);
     const lines = Readable.from(linesOf(news, signInDeps, call), { objectMode: false });
-    // Whoever goes away ends the thread, whatever it is at.
+    // A caller that goes away ends the thread, whatever it is at.
     call.reply.raw.once('close', () => news.destroy());
     const { reply } = call;
     // Nothing else follows on its connection, which would hold up a stop.

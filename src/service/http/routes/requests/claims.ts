@@ -1,5 +1,5 @@
 // Claims: who is looking at a request that waits. They are read, taken and given back by those whom the request asks, and
-// seen by whoever may see the request. INVARIANT: who has approved, and what waits no more, has no claim.
+// seen by everybody who may see the request. INVARIANT: a person who has approved holds no claim, and a request that waits no more has none.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { RefusedChange, Seen } from '../../../requests/approvals/change-request.ts';

@@ -1,5 +1,5 @@
 // What people want to know of a payload: what in it may pass for something else, and its amounts as they write them; for
-// whoever may see the request. INVARIANT: nothing is decided by it; it
+// everybody who may see the request. INVARIANT: nothing is decided by it; it
 // is computed when somebody looks.
 
 import type { JsonObject } from '../../../../language/model/json.ts';

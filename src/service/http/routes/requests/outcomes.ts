@@ -1,4 +1,4 @@
-// What became of grants: said by whoever asked for them, one at a time or many together, or by a person.
+// What became of grants: said by the callers that asked for them, one at a time or many together, or by a person.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Changed } from '../../../requests/approvals/change-request.ts';

@@ -1,5 +1,5 @@
 // /v1/requests: requests as they are now, for the agents that made them and for people by their roles. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
-// for whoever asks and none at all look the same.
+// for the caller and none at all look the same.
 
 import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';

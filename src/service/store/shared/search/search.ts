@@ -1,5 +1,5 @@
 // A search over the index of a store: what it names is looked at in the records themselves, so that each request found holds
-// what is wanted, is stored and is for who asks. INVARIANT: it looks at so many requests for a page and no more, and a count
+// what is wanted, is stored and is for the caller. INVARIANT: it looks at so many requests for a page and no more, and a count
 // ends in time.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// `writ people setup-link`: a way in for whoever has the data directory. While nobody has access it is a link for the first
+// `writ people setup-link`: a way in for the person who has the data directory. While nobody has access it is a link for the first
 // admin; after that it lets an admin set a new password. INVARIANT: it lets nobody in who is no active admin.
 
 import type { Command } from 'commander';
