@@ -309,10 +309,10 @@ describe('revocations', () => {
   test('are told once, whoever made them, and by one process', async () => {
     const { directory, store, time, dispatcher, hook } = await startHooks();
     const { webhook } = await hook('http://127.0.0.1:9/hook', ['agent.revoked']);
-    const follow = (from = directory) =>
+    const follow = (from = directory, chain: Pick<typeof store.chain, 'changes'> = store.chain) =>
       followRevocations({
         directory: from,
-        chain: store.chain,
+        chain,
         prepare: ({ agentId: id, atMs }) =>
           dispatcher.prepare({ type: 'agent.revoked', id, atMs, text: 'gone', links: {} }),
       });
@@ -347,5 +347,21 @@ describe('revocations', () => {
     await uncertain();
     await follow()();
     expect(await told()).toEqual([id, ...more, last].toSorted());
+    // One comes between two reads of the same look.
+    await revoke('f');
+    let between: string | null = null;
+    const chain: Pick<typeof store.chain, 'changes'> = {
+      async changes(page) {
+        const found = await store.chain.changes(page);
+        between ??= await revoke('g');
+        return found;
+      },
+    };
+    const looking = follow(directory, chain);
+    await looking();
+    await looking();
+    const all = await told();
+    expect(all).toContain(between);
+    expect(all).toHaveLength(new Set(all).size);
   });
 });

@@ -58,7 +58,8 @@ export function followRevocations({ directory, chain, prepare }: Deps): () => Pr
     }
     const { sequence } = JSON.parse(cursor.json) as { sequence: number };
     const revocations: Revocation[] = [];
-    for (let before: number | null = null; before === null || before > sequence + 1; ) {
+    // What comes meanwhile is for the next look.
+    for (let before = latest + 1; before > sequence + 1; ) {
       const page = await chain.changes({ beforeSequence: before, countMax: changesAtOnce });
       for (const change of page.filter((one) => one.sequence > sequence && one.what === 'agent-revoked')) {
         revocations.unshift({ agentId: change.subject, atMs: change.atMs });
