@@ -57,11 +57,12 @@ interface WholeProps {
 function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, title, status, expires_at, reason } = request;
   const isPending = status === 'pending';
-  const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(useVoteOfAddress());
+  const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(null);
   const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.may?.step_up === true;
   const mayVote = (request.may?.approve.length ?? 0) > 0 || request.may?.reject === true;
+  useVoteOfAddress((vote) => setAsked({ vote }));
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const lookAlikes = useLookAlikes(id);
@@ -165,10 +166,12 @@ function Whole({ request, problem, reload }: WholeProps) {
   );
 }
 
-/** `#approve` and `#reject` come from the queue. */
-function useVoteOfAddress(): { readonly vote: VoteKind } | null {
+/** `#approve` and `#reject` come from the queue and from mails, also while the page is open. */
+function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
   const { hash } = usePlace();
-  return hash === 'approve' || hash === 'reject' ? { vote: hash } : null;
+  useEffect(() => {
+    if (hash === 'approve' || hash === 'reject') ask(hash);
+  }, [hash]);
 }
 
 const timerMsMax = 2 ** 31 - 1;
