@@ -80,8 +80,9 @@ it('names the attributes that the language reference does', () => {
   const scope = /In scope: ([\s\S]*?), and declared names/.exec(
     readFileSync('docs/LANGUAGE.md', 'utf8'),
   )?.[1];
-  const named = [...(scope ?? '').matchAll(/`(\w+)`(?: \(`([\w. ]+)`\))?/g)].flatMap(([, root = '', names]) =>
-    names === undefined ? [root] : names.split(' ').map((name) => `${root}.${name}`),
+  const named = [...(scope ?? '').matchAll(/`(\w+)`(?: \(`([\w. ]+)`\))?/g)].flatMap(
+    ([, root = '', names]) =>
+      names === undefined ? [root] : names.split(' ').map((name) => `${root}.${name}`),
   );
   expect(named.filter((name) => name !== 'payload').toSorted()).toEqual(Object.keys(attributes).toSorted());
   const types = new Map(vocabulary().attributes.map(({ path, type }) => [path, type]));
