@@ -51,6 +51,9 @@ class Waiting:
 
 Decision = Union[Allowed, Denied, Waiting]
 
+# An access or ID token that the service's `users.issuer` has signed, or what yields the present one.
+UserToken = Union[str, Callable[[], Optional[str]], None]
+
 
 class WritError(Exception):
     """Nothing ran."""
@@ -88,7 +91,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Writ:
     """The service at `url`, for the agent with `key`. `wait` and `timeout` are in seconds.
 
-    With the key of an enforcement point, `agent` is the agent that it asks for, by name or id.
+    With the key of an enforcement point, `agent` is the agent that it asks for, by name or id. `on_behalf_of` is the
+    token of the person for whom the agent asks, or a function that yields it for each call.
     """
 
     def __init__(
@@ -102,6 +106,7 @@ class Writ:
         wait: float = 50,
         timeout: float = 10,
         receipts: Union[bool, str] = False,
+        on_behalf_of: UserToken = None,
     ):
         self._url = url.rstrip("/")
         self._key = key
@@ -111,6 +116,7 @@ class Writ:
         self._wait = wait
         self._timeout = timeout
         self._receipts = receipts
+        self._on_behalf_of = on_behalf_of
         self._opener = urllib.request.build_opener(_NoRedirect)
 
     def authorize(
@@ -120,13 +126,14 @@ class Writ:
         *,
         idempotency_key: Optional[str] = None,
         wait: Optional[float] = None,
+        on_behalf_of: UserToken = None,
     ) -> Decision:
         """Asks until it is decided or the time is over; each time it comes back for the request that it has."""
         key = idempotency_key or str(uuid.uuid4())
         ends_at = time.monotonic() + (self._wait if wait is None else wait)
         while True:
             held = max(0.0, min(ends_at - time.monotonic(), HELD_SECONDS_MAX))
-            decision = self._ask(action, payload, key, held)
+            decision = self._ask(action, payload, key, held, on_behalf_of or self._on_behalf_of)
             if not isinstance(decision, Waiting) or time.monotonic() >= ends_at:
                 return decision
             time.sleep(max(0.0, min(0.2, ends_at - time.monotonic())))
@@ -166,11 +173,14 @@ class Writ:
         if status != 200:
             raise DeniedError(_problem(status, body))
 
-    def _ask(self, action: str, payload: dict, key: str, held: float) -> Decision:
+    def _ask(self, action: str, payload: dict, key: str, held: float, user: UserToken) -> Decision:
         wants = ["attach", f"wait={math.ceil(held)}"]
         if self._receipts is not False:
             wants.append("receipt" if self._receipts is True else f"receipt={self._receipts}")
         headers = {"Idempotency-Key": key, "Prefer": ", ".join(wants)}
+        token = user() if callable(user) else user
+        if token is not None:
+            headers["X-On-Behalf-Of"] = token
         body = {"action_key": action, "payload": payload}
         status, sent, answer = self._exchange("POST", "/v1/authorize", body, headers, held)
         if status != 200:

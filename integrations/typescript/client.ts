@@ -19,6 +19,9 @@ import { exchange, type Fetch, type Question, Unreachable, type WholeAnswer } fr
 export type { Allowed, Decision, Denied, PossibleAction, RequestStanding, Waiting };
 export { Unreachable };
 
+/** An access or ID token that the service's `users.issuer` has signed, or what yields the present one. */
+export type UserToken = string | (() => string | undefined);
+
 export interface Connection {
   /** Where the service is, such as `https://writ.example.com`. */
   readonly url: string;
@@ -32,6 +35,8 @@ export interface Connection {
   readonly session?: string;
   /** How long a decision of people is waited for, in milliseconds; 50 seconds unless said otherwise. */
   readonly wait?: number;
+  /** The token of the person for whom the agent asks, or where it is read for each call; nobody unless said otherwise. */
+  readonly onBehalfOf?: UserToken | undefined;
   /** Whether grants come with receipts, and for whom; none unless said otherwise. */
   readonly receipts?: boolean | string;
   /** How long one answer may take beyond what is waited for, in milliseconds; 10 seconds unless said otherwise. */
@@ -46,6 +51,8 @@ export interface AskOptions {
   readonly idempotencyKey?: string;
   /** In place of the connection's. */
   readonly wait?: number;
+  /** In place of the connection's. */
+  readonly onBehalfOf?: UserToken | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -207,6 +214,7 @@ async function askHeld(connection: Connection, asked: Asked, heldMs: number): Pr
     ...question(connection, 'POST', '/v1/authorize', heldMs, asked.signal),
     headers: {
       ...headersOf(connection),
+      ...userHeader(asked.onBehalfOf ?? connection.onBehalfOf),
       'idempotency-key': asked.idempotencyKey ?? '',
       prefer: wants.join(', '),
     },
@@ -246,6 +254,11 @@ function headersOf({ key, agent, session }: Connection): Readonly<Record<string,
     ...(agent === undefined ? {} : { 'x-writ-agent': agent }),
     ...(session === undefined ? {} : { 'x-agent-session': session }),
   };
+}
+
+function userHeader(given: UserToken | undefined): Readonly<Record<string, string>> {
+  const token = typeof given === 'function' ? given() : given;
+  return token === undefined ? {} : { 'x-on-behalf-of': token };
 }
 
 /** HMAC-SHA256 over time, nonce and body. */

@@ -3,8 +3,10 @@
 import { createHmac } from 'node:crypto';
 import { exportSPKI, importJWK } from 'jose';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { connect } from '../../integrations/typescript/client.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { exportLineOf, givenOf } from '../../src/service/replay/export-line.ts';
+import { countingServer, listenForClients, modern, proxySettings, tool } from '../integrations/mcp/rig.ts';
 import { type Claims, makeKey, makeToken, type SigningKey, shareIssuer } from './issuer.ts';
 import { firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { authorize, type Service, shareService } from './service.ts';
@@ -262,5 +264,52 @@ describe('another person', () => {
       const { status, view } = await ask(token, keyed);
       expect([status, view.type]).toEqual([400, 'urn:writ:error:idempotency_mismatch']);
     }
+  });
+});
+
+describe('says for whom it asks:', () => {
+  const tokens = async () => [
+    await makeToken(issuer.url, first, { claims: deployers }),
+    await makeToken(issuer.url, first, { claims: { groups: ['readers'] } }),
+  ];
+
+  test('the client, for all calls or for one, by a token that may be renewed', async () => {
+    await known();
+    const [deployer = '', reader = ''] = await tokens();
+    let present: string | undefined = deployer;
+    const { url, apiKey: key } = shared();
+    const writ = connect({ url, key, onBehalfOf: () => present });
+    const kindFor = async (options = {}) =>
+      (await writ.authorize('site.deploy', { place: 'a' }, options)).kind;
+    expect(await kindFor()).toBe('allowed');
+    expect(await kindFor({ onBehalfOf: reader })).toBe('denied');
+    present = undefined;
+    expect(await kindFor()).toBe('denied');
+    expect(await kindFor({ onBehalfOf: deployer })).toBe('allowed');
+  });
+
+  test('a client of the proxy, with each call', async () => {
+    await known();
+    const server = countingServer(tool('deploy'));
+    const url = await listenForClients(proxySettings(shared(), server, { as: 'site' }));
+    const callFor = async (token: string | undefined, id: number) => {
+      const params = { name: 'deploy', arguments: { place: 'a' }, ...modern() };
+      const reply = await fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${shared().apiKey}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'deploy',
+          ...(token === undefined ? {} : { 'x-on-behalf-of': token }),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params }),
+      });
+      return (await reply.json()) as unknown;
+    };
+    for (const [at, token] of [...(await tokens()), undefined].entries()) await callFor(token, at + 1);
+    expect(server.calls()).toHaveLength(1);
   });
 });

@@ -64,6 +64,24 @@ describe.skipIf(!isThere)('with the service', () => {
     expect(status).toBeDefined();
   });
 
+  test('sends the token of the person for whom it asks', async () => {
+    const sent: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      const { 'x-on-behalf-of': token } = request.headersDistinct;
+      sent.push(token?.join());
+      response.writeHead(403, { 'content-type': 'application/json' }).end('{}');
+    });
+    await inPython(
+      { url: await listening(server), key: 'writ_k' },
+      "client = writ.Writ(given['url'], given['key'], on_behalf_of=lambda: 'a.b.c')",
+      "client.authorize('demo.allow', {})",
+      "client.authorize('demo.allow', {}, on_behalf_of='d.e.f')",
+      "writ.Writ(given['url'], given['key']).authorize('demo.allow', {})",
+      'print(json.dumps(0))',
+    );
+    expect(sent).toEqual(['a.b.c', 'd.e.f', undefined]);
+  });
+
   test('signs where the agent signs', async () => {
     const service = await startService();
     const agentId = service.agent.id;

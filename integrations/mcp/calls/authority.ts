@@ -25,6 +25,8 @@ export interface AskingOptions {
   /** How long people are waited for, in milliseconds. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
+  /** The token of the person for whom the agent asks. */
+  readonly onBehalfOf: string | undefined;
 }
 
 export interface Authority {
@@ -56,8 +58,8 @@ export function createServiceAuthority(options: ServiceOptions): Authority {
   });
   const report = createOutcomes(service);
   return {
-    decide: (action, payload, { waitMs, signal }) =>
-      service.authorize(action, payload, { wait: waitMs, signal }),
+    decide: (action, payload, { waitMs: wait, ...options }) =>
+      service.authorize(action, payload, { wait, ...options }),
     report: (requestId, isExecuted) => report({ requestId, isExecuted }),
     withdraw: service.withdraw,
     look: service.look,

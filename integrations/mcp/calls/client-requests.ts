@@ -20,7 +20,11 @@ import { resumed } from './resumed.ts';
 import { withoutProgress } from './sent-call.ts';
 import { answerTaskRequest } from './task-requests.ts';
 
-export function answerRequest(open: OpenConversation, request: RpcRequest): void {
+export function answerRequest(
+  open: OpenConversation,
+  request: RpcRequest,
+  onBehalfOf: string | undefined,
+): void {
   const { id, method, params } = request;
   if (open.inFlight.has(id) || open.held.has(id)) {
     open.toClient(errorAnswer(id, errorCodes.invalidRequest, 'the id is in use'), id);
@@ -28,21 +32,28 @@ export function answerRequest(open: OpenConversation, request: RpcRequest): void
   }
   const target = isRemoved(method, params) ? null : targetOf(method, params);
   if (typeof target === 'string') open.answer(errorAnswer(id, errorCodes.invalidParams, target));
-  else if (target !== null) answerDecided(open, request, target);
-  else answerOther(open, request);
+  else if (target !== null) answerDecided(open, request, { target, onBehalfOf });
+  else answerOther(open, request, onBehalfOf);
 }
 
-function answerDecided(open: OpenConversation, request: RpcRequest, target: Target): void {
+interface ToDecide {
+  readonly target: Target;
+  /** The token of the person for whom the client asks. */
+  readonly onBehalfOf: string | undefined;
+}
+
+function answerDecided(open: OpenConversation, request: RpcRequest, toDecide: ToDecide): void {
   const again = resumed(open.gate, open.caller, request);
-  if (again === null) whileHeld(open, request, (signal) => decide(open, request, { target, signal }));
+  if (again === null) whileHeld(open, request, (signal) => decide(open, request, { ...toDecide, signal }));
   else open.pass(again.request, again.grant);
 }
 
-function answerOther(open: OpenConversation, request: RpcRequest): void {
+function answerOther(open: OpenConversation, request: RpcRequest, onBehalfOf: string | undefined): void {
   const { id, method, params } = request;
   const uris = method === 'subscriptions/listen' ? subscribedUris(params) : [];
   if (method === 'tools/list') whileHeld(open, request, () => tellTools(open, request));
-  else if (uris.length > 0) whileHeld(open, request, (signal) => subscribe(open, request, { uris, signal }));
+  else if (uris.length > 0)
+    whileHeld(open, request, (signal) => subscribe(open, request, { uris, signal, onBehalfOf }));
   else if (method.startsWith('tasks/') && answerTaskRequest(request, open)) return;
   else if (isRemoved(method, params) || !(isForwarded(method) || open.gate.settings.pass.has(method)))
     open.answer(errorAnswer(id, errorCodes.methodNotFound, `no such method: ${method}`));
@@ -71,15 +82,14 @@ function whileHeld(
   });
 }
 
-interface Deciding {
-  readonly target: Target;
+interface Deciding extends ToDecide {
   readonly signal: AbortSignal;
 }
 
 async function decide(
   open: OpenConversation,
   request: RpcRequest,
-  { target, signal }: Deciding,
+  { target, onBehalfOf, signal }: Deciding,
 ): Promise<void> {
   const { params = {} } = request;
   const action = await actionOf(open, target, params);
@@ -88,7 +98,7 @@ async function decide(
     return;
   }
   const abilities = abilitiesOf(params, open.initialized);
-  await guardCall({ request, action, payload: target.payload, abilities, signal }, open);
+  await guardCall({ request, action, payload: target.payload, abilities, signal, onBehalfOf }, open);
 }
 
 type NoAction = { readonly why: string };
@@ -121,21 +131,22 @@ async function tellTools(open: OpenConversation, request: RpcRequest): Promise<v
 interface Subscribing {
   readonly uris: readonly string[];
   readonly signal: AbortSignal;
+  readonly onBehalfOf: string | undefined;
 }
 
 async function subscribe(
   open: OpenConversation,
   request: RpcRequest,
-  { uris, signal }: Subscribing,
+  { uris, ...asking }: Subscribing,
 ): Promise<void> {
   const action = `${open.gate.settings.as}.resources.subscribe`;
   for (const uri of uris) {
-    const decision = await open.caller.authority.decide(action, { uri }, { waitMs: 0, signal });
+    const decision = await open.caller.authority.decide(action, { uri }, { waitMs: 0, ...asking });
     if (decision.kind === 'allowed') continue;
     open.answer(errorAnswer(request.id, errorCodes.invalidParams, `not permitted: ${uri}`));
     return;
   }
-  if (!signal.aborted) open.pass(request, null);
+  if (!asking.signal.aborted) open.pass(request, null);
 }
 
 /** What the proxy asks for itself says of the client only what each request has to say. */

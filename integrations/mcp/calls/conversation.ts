@@ -45,7 +45,8 @@ export interface ConversationParts {
 }
 
 export interface Conversation {
-  fromClient(message: Message): void;
+  /** `onBehalfOf` is the token of the person for whom the client asks. */
+  fromClient(message: Message, onBehalfOf?: string): void;
   /** `relatedTo` is the request that it belongs to, where it is known. */
   fromServer(message: Message, relatedTo: Id | null, status?: number): void;
   /** The client waits for the answer no more. */
@@ -80,8 +81,8 @@ export interface OpenConversation extends ConversationParts, CallSurroundings {
 export function createConversation(parts: ConversationParts): Conversation {
   const open = openConversation(parts);
   return {
-    fromClient(message) {
-      if (isRequest(message)) answerRequest(open, message);
+    fromClient(message, onBehalfOf) {
+      if (isRequest(message)) answerRequest(open, message, onBehalfOf);
       else if (!isResponse(message)) passNotification(open, message);
       else if (!open.toClientQuestions.settle(message)) sendSilently(open, message);
     },

@@ -24,6 +24,8 @@ export interface DecidedCall {
   readonly abilities: Abilities;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** The token of the person for whom the client asks. */
+  readonly onBehalfOf: string | undefined;
 }
 
 /** What a call needs of the conversation that it is part of. */
@@ -60,11 +62,11 @@ export async function guardCall(call: DecidedCall, around: CallSurroundings): Pr
 const canAskBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 function decide(
-  { action, payload, signal }: DecidedCall,
+  { action, payload, signal, onBehalfOf }: DecidedCall,
   { caller }: CallSurroundings,
   waitMs: number,
 ): Promise<Decision> {
-  return caller.authority.decide(action, payload, { waitMs, signal });
+  return caller.authority.decide(action, payload, { waitMs, signal, onBehalfOf });
 }
 
 function settle(call: DecidedCall, around: CallSurroundings, decision: Decision): void {

@@ -11,6 +11,8 @@ import {
 
 export interface Exchange {
   readonly request: IncomingMessage;
+  /** The token of the person for whom the client asks. */
+  readonly onBehalfOf: string | undefined;
   /** Ends it with one message. */
   answer(status: number, response: RpcResponse): void;
   /** As `answer`, with an error that is about no request. */
@@ -52,6 +54,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
   };
   return {
     request,
+    onBehalfOf: request.headersDistinct['x-on-behalf-of']?.join(', '),
     answer,
     refuse: (status, code, detail) => answer(status, errorAnswer(null, code, detail)),
     accept: () => response.writeHead(202).end(),

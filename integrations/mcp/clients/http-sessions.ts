@@ -112,7 +112,7 @@ export function createSessions(parts: SessionParts): ClientSessions {
         alone.delete(conversation);
         conversation.close();
       });
-      conversation.fromClient(request);
+      conversation.fromClient(request, exchange.onBehalfOf);
     },
     listen(exchange, key) {
       const session = find(exchange, key);
@@ -212,7 +212,7 @@ function pass(session: Session, exchange: Exchange, message: Message): void {
     session.exchanges.delete(id);
     session.conversation.abandon(id);
   });
-  session.conversation.fromClient(message);
+  session.conversation.fromClient(message, exchange.onBehalfOf);
 }
 
 /** On the POST that it belongs to; else where the client listens; else on any that waits. */

@@ -15,14 +15,14 @@ import { StdioClientTransport as LaterStdio } from '@modelcontextprotocol/client
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { createHttpProxy, openServer, type ProxySettings } from '../../../integrations/mcp/proxy.ts';
+import { describe, expect, test } from 'vitest';
+import { openServer, type ProxySettings } from '../../../integrations/mcp/proxy.ts';
 import { declareTools } from '../../../integrations/mcp/review/declarations.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
 import { shareService } from '../../http/service.ts';
 import { usePolicies } from '../../http/written-policies.ts';
 import { type RealServer, realCalls, realServer, resetState, taskTools, timeless } from './real-servers.ts';
-import { countingServer, type Got, modern, proxySettings, tool } from './rig.ts';
+import { countingServer, type Got, listenForClients, modern, proxySettings, tool } from './rig.ts';
 
 const service = shareService();
 const info = { name: 'test', version: '1' };
@@ -42,16 +42,6 @@ async function allowAll(as: string, server: ProxySettings['server']): Promise<vo
   );
 }
 
-async function listen(settings: ProxySettings, sharedKey: string | null = null): Promise<URL> {
-  const server = createHttpProxy({ settings, sharedKey, origins: [], hosts: [] });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return new URL(`http://127.0.0.1:${(server.address() as Got).port}/mcp`);
-}
-
 const withServer = (server: ProxySettings['server'], changes: Partial<ProxySettings> = {}) =>
   proxySettings(service(), countingServer(), { as: 'it', server, ...changes });
 
@@ -63,7 +53,7 @@ describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
     const place = realServer(name, folder);
     const calls = realCalls(name, folder);
     await allowAll('it', place);
-    const url = await listen(withServer(place));
+    const url = await listenForClients(withServer(place));
     const [command = '', ...args] = place.command;
     const env = place.environment as Record<string, string>;
     const direct = { command, args, env, stderr: 'ignore' as const };
@@ -117,7 +107,7 @@ describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
 test('the inspector says the same of a call through the proxy and without it', async () => {
   const place = realServer('everything', mkdtempSync(join(tmpdir(), 'mcp-')));
   await allowAll('it', place);
-  const url = await listen(withServer(place));
+  const url = await listenForClients(withServer(place));
   const call = [
     '--method',
     'tools/call',
@@ -154,7 +144,7 @@ test('a client of the later era alone reaches a server of it, over both transpor
     environment: process.env,
   };
   await allowAll('it', place);
-  const url = await listen(withServer(place));
+  const url = await listenForClients(withServer(place));
   const env = { ...(process.env as Record<string, string>), WRIT_API_KEY: service().apiKey };
   const pinned = () => new LaterClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   for (const transport of [
@@ -199,7 +189,7 @@ describe('over HTTP', () => {
     ready ??= usePolicies(service(), policies);
     await ready;
     const server = countingServer(tool('read', { inputSchema: schema }));
-    const url = await listen(proxySettings(service(), server), sharedKey);
+    const url = await listenForClients(proxySettings(service(), server), sharedKey);
     const post = async (sent: object, text = body()) => {
       const reply = await fetch(url, {
         method: 'POST',
@@ -264,7 +254,7 @@ describe('over HTTP', () => {
     const { url } = await opened();
     const { authorization } = headers();
     const place = { kind: 'url' as const, url, headers: { authorization } };
-    const twice = await listen(proxySettings(service(), countingServer(), { server: place }));
+    const twice = await listenForClients(proxySettings(service(), countingServer(), { server: place }));
     for (const [client, transport] of [
       [new Client(info), new StreamableHTTPClientTransport(twice, bearer())],
       [new LaterClient(info, { versionNegotiation: { mode: 'auto' } }), new LaterHttp(twice, bearer())],

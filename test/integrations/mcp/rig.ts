@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { type ProxySettings, runStdioProxy } from '../../../integrations/mcp/proxy.ts';
+import { createHttpProxy, type ProxySettings, runStdioProxy } from '../../../integrations/mcp/proxy.ts';
 import type { Service } from '../../http/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into what it got
@@ -129,6 +129,20 @@ export function openWire(settings: ProxySettings, key: string, isKept = false): 
   };
   if (!isKept) onTestFinished(wire.close);
   return wire;
+}
+
+/** The address of a proxy for clients over HTTP, until the test has finished. */
+export async function listenForClients(
+  settings: ProxySettings,
+  sharedKey: string | null = null,
+): Promise<URL> {
+  const server = createHttpProxy({ settings, sharedKey, origins: [], hosts: [] });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as Got).port}/mcp`);
 }
 
 /** Opens a session. */
