@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { fillStore } from '../audit/filled.ts';
-import { writProcess } from '../cli/writ.ts';
+import { writ, writProcess } from '../cli/writ.ts';
 import { temporaryFolder } from '../store/rows.ts';
 
 // Generous: other work may share the machine.
@@ -26,12 +26,22 @@ async function createData(): Promise<{ data: string; path: string; policies: str
   return { data, path, policies };
 }
 
+const serve = (data: string, policies: string) => [
+  'serve',
+  '--port',
+  '0',
+  '--data',
+  data,
+  '--policies',
+  policies,
+];
+
 /** Each of the three ways in. */
 function start(data: string, policies: string) {
   return Promise.all([
-    writProcess(['serve', '--port', '0', '--data', data, '--policies', policies]),
-    writProcess(['agent', 'list', '--data', data]),
-    writProcess(['audit', 'verify', '--data', data]),
+    writ(serve(data, policies)),
+    writ(['agent', 'list', '--data', data]),
+    writ(['audit', 'verify', '--data', data]),
   ]);
 }
 
@@ -44,16 +54,17 @@ describe('every command refuses, in one line', () => {
       expect(stderr).toMatch(/is missing or empty, but its master key .* is there: restore .*\n$/);
     }
     rmSync(path);
-    const [serve] = await start(data, policies);
-    expect(serve).toMatchObject({ code: 1, stderr: expect.stringContaining('is missing or empty') });
-    expect(serve.stderr.trimEnd().split('\n')).toHaveLength(1);
+    const [served] = await start(data, policies);
+    expect(served).toMatchObject({ code: 1, stderr: expect.stringContaining('is missing or empty') });
+    expect(served.stderr.trimEnd().split('\n')).toHaveLength(1);
     await expect(openStore({ path })).rejects.toMatchObject({ code: 'unsafe-files' });
   });
 
   test('a database without its key', async () => {
     const { data, path, policies } = await createData();
     rmSync(`${path}.key`);
-    for (const { code, stderr } of await start(data, policies)) {
+    const all = [await writProcess(serve(data, policies)), ...(await start(data, policies))];
+    for (const { code, stderr } of all) {
       expect(code).toBe(1);
       expect(stderr).toMatch(/the master key .* is missing: restore it.*\n$/);
     }
@@ -98,15 +109,7 @@ test.each([
   const database = new Database(path);
   database.exec(statement);
   database.close();
-  const { code, stderr } = await writProcess([
-    'serve',
-    '--port',
-    '0',
-    '--data',
-    data,
-    '--policies',
-    policies,
-  ]);
+  const { code, stderr } = await writ(serve(data, policies));
   expect(code).toBe(1);
   expect(stderr).toContain(name);
   expect(stderr).toMatch(/: see `writ audit verify`; restore a backup, or take it .* `writ audit accept`\n$/);
