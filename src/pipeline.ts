@@ -2,9 +2,9 @@
 // playground all come through here. Every stage takes the value of the one before it and knows nothing of the others;
 // read the folders in this order:
 //
-//   text --grammar--> tokens, concrete tree --syntax--> tree --check--> model --program--> program --emit--> function
+//   text --syntax--> tree --check--> model --program--> program --emit--> function
 //
-// Two more readings start from the model: `spec`, which defines what it means, and `prove`, which reasons about it.
+// Two more readings start from the model: `spec`, which defines what it means, and `reasoning`, which asks about it.
 
 import { hash } from 'node:crypto';
 import { check, checkErrors, listFilesOf } from './language/check/check.ts';

@@ -10,7 +10,7 @@ import { compile, type PolicySources } from '../../src/pipeline.ts';
 import { findingsOf } from '../../src/tools/cli/tasks/findings.ts';
 import { fixPolicies } from '../../src/tools/cli/tasks/fix.ts';
 import { toGithub } from '../../src/tools/cli/tasks/github.ts';
-import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';
+import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
 import { toSarif } from '../../src/tools/cli/tasks/sarif.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
@@ -198,7 +198,7 @@ describe('SARIF', () => {
 });
 
 async function sarifOf(path: string) {
-  const { read, diagnostics } = await loadPolicies(path);
+  const { read, diagnostics } = await loadCompiled(path);
   return readLog(
     JSON.stringify(toSarif(findingsOf({ path, read, diagnostics, claims: [], isStrict: false }), () => null)),
   );

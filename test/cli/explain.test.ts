@@ -10,7 +10,7 @@ import { createAuthorizer } from '../../src/service/requests/authorize.ts';
 import { createMetering } from '../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../src/service/requests/record/id.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';
+import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
 import { createFolder } from '../policies/folder.ts';
 import { bystanders } from '../requests/bystanders.ts';
 import { writ } from './writ.ts';
@@ -185,7 +185,7 @@ describe('writ explain ID', () => {
   /** A data directory in which one request was decided and recorded. */
   async function record(payload: JsonObject): Promise<{ id: string; data: string; policies: string }> {
     const [data, policies] = [createFolder(), createFolder({ 'a.policy': policy })];
-    const { set, engine } = (await loadPolicies(policies)).compiled;
+    const { set, engine } = (await loadCompiled(policies)).compiled;
     if (set === null || engine === null) throw new Error('the policies must compile');
     const store = await openStore({ path: join(data, 'writ.db') });
     cleanups.push(() => store.close());

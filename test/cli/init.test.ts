@@ -6,7 +6,7 @@ import { expect, it, vi } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
-import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';
+import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
 import { countRun } from '../../src/tools/testing/report.ts';
 import { runTestFiles } from '../../src/tools/testing/run.ts';
 import { createFolder } from '../policies/folder.ts';
@@ -22,7 +22,7 @@ it('makes policies without a warning whose tests pass, see all rules both ways, 
   expect(stdout.split('\n').filter((line) => line.startsWith('  writ '))).toHaveLength(3);
   expect(stdout).toContain("  writ check --strict 'new/agent'\\''s'\n");
   const made = join(folder, "new/agent's");
-  const { diagnostics, compiled, read } = await loadPolicies(made);
+  const { diagnostics, compiled, read } = await loadCompiled(made);
   expect(diagnostics).toEqual([]);
   const trials = tryGuarantees(compiled.set!, { decide: compiled.engine!.decide, requests: 2_000 });
   expect(trials.map(({ tried, counterexample }) => [tried > 0, counterexample])).toEqual([

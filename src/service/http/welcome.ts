@@ -29,7 +29,12 @@ function keyCommand({ dataDirectory, database }: Welcome): string {
     `--data ${shellWord(dataDirectory)}`,
     ...(database === null ? [] : ['--store "$WRIT_STORE"']),
   ].join(' ');
-  return `npm run writ -- agent add NAME --tier low --owner you@example.com ${place}`;
+  return `${writCommand()} agent add NAME --tier low --owner you@example.com ${place}`;
+}
+
+/** In a checkout, or in a folder that has the package. */
+function writCommand(): string {
+  return import.meta.url.includes('/node_modules/') ? 'npx writ' : 'npm run writ --';
 }
 
 /** As a shell takes it for one word. */

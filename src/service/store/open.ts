@@ -8,8 +8,7 @@ import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
 import { usedInPlace } from './move/placement.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
-import { openSqliteRecords } from './sqlite/record-reader.ts';
-import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
+import type { SqliteOptions } from './sqlite/sqlite.ts';
 
 export type StorePlace = SqliteOptions | PostgresOptions;
 
@@ -65,16 +64,20 @@ export async function openStore(options: StorePlace): Promise<Store> {
 export async function openPlace(options: StorePlace): Promise<Store> {
   if (!('url' in options)) {
     refuseBesideKey(options.path);
+    // A driver is loaded only where it is used.
+    const { openSqliteStore } = await import('./sqlite/sqlite.ts');
     return await openSqliteStore(options);
   }
-  // Its driver is loaded only where it is used.
   const { openPostgresStore } = await import('./postgres/postgres.ts');
   return await openPostgresStore(options);
 }
 
 /** Opens the records of a store that is there, to be read alone; a service may be writing to it. Rejects with a StoreError. */
 export async function openRecords(place: RecordsPlace): Promise<RecordReader> {
-  if (!('url' in place)) return await openSqliteRecords(place.path);
+  if (!('url' in place)) {
+    const { openSqliteRecords } = await import('./sqlite/record-reader.ts');
+    return await openSqliteRecords(place.path);
+  }
   const { openPostgresRecords } = await import('./postgres/record-reader.ts');
   return await openPostgresRecords(place.url);
 }

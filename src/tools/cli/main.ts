@@ -202,8 +202,21 @@ function reportError(error: unknown): ExitCode {
     printError(`error: ${error.message}\n`);
     return exitCodes.usage;
   }
+  const missing = missingPackage(error);
+  if (missing !== null) {
+    printError(
+      `error: this command needs the package ${missing}: npm install --ignore-scripts writ-service\n`,
+    );
+    return exitCodes.usage;
+  }
   printError(
     `writ: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
   );
   return exitCodes.internal;
+}
+
+/** Whoever only checks policies has not installed what a service needs. */
+function missingPackage(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return null;
+  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1] ?? null;
 }

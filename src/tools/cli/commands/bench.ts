@@ -17,7 +17,7 @@ import { renderResult } from '../bench/render.ts';
 import { type Result, resultOf } from '../bench/result.ts';
 import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
-import { defaultPath, type LoadedPolicies, loadPolicies, showErrors } from '../tasks/policies.ts';
+import { defaultPath, type LoadedPolicies, loadCompiled, showErrors } from '../tasks/policies.ts';
 
 export function defineBench(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -66,7 +66,7 @@ async function bench(options: Options): Promise<ExitCode> {
     options.policies ?? defaultPath(),
     ...(options.compare === undefined ? [] : [options.compare]),
   ];
-  const loaded = await Promise.all(paths.map(loadPolicies));
+  const loaded = await Promise.all(paths.map(loadCompiled));
   const sets = loaded.map(({ compiled, diagnostics }) => (hasErrors(diagnostics) ? null : compiled.set));
   if (!sets.every((set) => set !== null)) {
     for (const one of loaded) showErrors(one);

@@ -8,7 +8,7 @@ import type { SourceText } from '../../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { printProgram } from '../../../language/program/print.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
-import { loadPolicies, readSources, showDiagnostics } from '../tasks/policies.ts';
+import { loadCompiled, readSources, showDiagnostics } from '../tasks/policies.ts';
 
 export function defineDump(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -73,7 +73,7 @@ async function dumpCompiled(
   stage: 'model' | 'program' | 'function',
   action: string | null,
 ): Promise<ExitCode> {
-  const { compiled, read, diagnostics } = await loadPolicies(path);
+  const { compiled, read, diagnostics } = await loadCompiled(path);
   const { set, program, engine } = compiled;
   if (set === null || program === null || engine === null || hasErrors(diagnostics)) {
     showDiagnostics(diagnostics, read.sourceOf);

@@ -19,7 +19,7 @@ export interface LoadedPolicies<Made extends Checked = Compiled> {
 export type CheckedPolicies = LoadedPolicies<Checked>;
 
 /** A directory with all that is under it, or one file. */
-export function loadPolicies(path: string): Promise<LoadedPolicies> {
+export function loadCompiled(path: string): Promise<LoadedPolicies> {
   return load(path, compile);
 }
 
@@ -50,7 +50,7 @@ export interface WorkingPolicies extends LoadedPolicies {
 
 /** Null where there are errors; they have been shown then. */
 export async function loadWorking(path: string): Promise<WorkingPolicies | null> {
-  const loaded = await loadPolicies(path);
+  const loaded = await loadCompiled(path);
   const { set, program, engine } = loaded.compiled;
   const isWorking = set !== null && program !== null && engine !== null && !hasErrors(loaded.diagnostics);
   if (isWorking) return { ...loaded, set, program, engine };

@@ -1,0 +1,15 @@
+// What an embedding program imports: policies that decide in its own process, and the compiler beneath them.
+
+export type { Decision, Outcome } from '../../language/model/decision.ts';
+export type { Facts, Reading } from '../../language/model/request.ts';
+export { type Compiled, compile, type PolicySources } from '../../pipeline.ts';
+export {
+  type AskedDecision,
+  type EmbeddedDecision,
+  type ExplainedDecision,
+  loadPolicies,
+  type Policies,
+  PolicyError,
+  type PolicyListener,
+  type PolicyPlace,
+} from './policies.ts';

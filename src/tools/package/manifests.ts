@@ -1,0 +1,110 @@
+// The two packages that are published. `writ` holds everything, and depends on what the language, the command line and the
+// clients need; `writ-service` is the same command with what a service needs beside it. INVARIANT: each dependency has the
+// version that the checkout is tested with.
+
+import { readFileSync } from 'node:fs';
+
+interface CheckoutManifest {
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+const checkout = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as CheckoutManifest;
+
+/** What policies are read, checked, proved, tested and watched with. */
+const ofPolicies = ['chevrotain', 'chokidar', 'commander', 'jose', 'picocolors', 're2js', 'yaml'] as const;
+
+/** What `writ serve` needs, and the commands that open a store. */
+const ofTheService = [
+  '@fastify/fast-json-stringify-compiler',
+  '@node-rs/argon2',
+  '@simplewebauthn/server',
+  '@zxcvbn-ts/core',
+  '@zxcvbn-ts/language-common',
+  'better-sqlite3',
+  'fastify',
+  'nodemailer',
+  'openid-client',
+  'pg',
+  'pino',
+  'unhomoglyph',
+  'unicode-name',
+] as const;
+
+const tracing = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace',
+] as const;
+
+/** What a program imports, by the module that it is made from. */
+export const doors: Readonly<Record<string, string>> = {
+  '.': 'src/tools/embedded/index',
+  './testing': 'src/tools/testing/run',
+  './client': 'integrations/typescript/client',
+  './receipt': 'integrations/typescript/receipt',
+  './ai-sdk': 'integrations/typescript/adapters/ai-sdk',
+  './claude-agent': 'integrations/typescript/adapters/claude-agent',
+  './langchain': 'integrations/typescript/adapters/langchain',
+  './mastra': 'integrations/typescript/adapters/mastra',
+  './openai-agents': 'integrations/typescript/adapters/openai-agents',
+};
+
+const common = {
+  version: checkout.version,
+  license: checkout.license,
+  type: 'module',
+  engines: checkout.engines,
+};
+
+export const packageManifest = {
+  name: 'writ',
+  description: checkout.description,
+  ...common,
+  bin: { writ: 'src/tools/cli/writ.js' },
+  exports: Object.fromEntries([
+    ...Object.entries(doors).map(([door, module]) => [
+      door,
+      { types: `./types/${module}.d.ts`, default: `./${module}.js` },
+    ]),
+    ['./cli', './src/tools/cli/writ.js'],
+    ['./package.json', './package.json'],
+  ]),
+  dependencies: versionsOf(ofPolicies),
+  // A program may have another release of them for itself.
+  peerDependencies: Object.fromEntries(
+    Object.entries(versionsOf([...ofTheService, ...tracing])).map(([name, version]) => [name, `^${version}`]),
+  ),
+  peerDependenciesMeta: Object.fromEntries(
+    [...ofTheService, ...tracing].map((name) => [name, { optional: true }]),
+  ),
+};
+
+export const serviceManifest = {
+  name: 'writ-service',
+  description: `${checkout.description}: the service`,
+  ...common,
+  bin: { writ: 'writ.js' },
+  dependencies: { writ: checkout.version, ...versionsOf(ofTheService) },
+};
+
+function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {
+  const known: Readonly<Record<string, string>> = {
+    ...checkout.dependencies,
+    ...checkout.optionalDependencies,
+  };
+  return Object.fromEntries(
+    names.map((name) => {
+      const version = known[name];
+      if (version === undefined) throw new Error(`package.json has no version of ${name}`);
+      return [name, version];
+    }),
+  );
+}
