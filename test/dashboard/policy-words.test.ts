@@ -4,8 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PieceKind, piecesOf, words } from '../../src/dashboard/parts/policy/policy-words.ts';
 import { cutPieces } from '../../src/dashboard/parts/policy/source-marks.ts';
+import { type PieceKind, piecesOf, words } from '../../src/language/assist/policy-words.ts';
 import {
   contextualWords,
   isReservedToken,

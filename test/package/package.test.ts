@@ -113,6 +113,20 @@ describe('the package for checking, testing and embedding', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: .* npm install .*writ-service\n$/)]);
   });
 
+  test('brings the language server', async () => {
+    const server = installed.start('lsp');
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { capabilities: {} },
+    });
+    server.stdin?.end(`Content-Length: ${body.length}\r\n\r\n${body}`);
+    let said = '';
+    for await (const chunk of server.stdout ?? []) said += String(chunk);
+    expect(said).toContain('"name":"writ"');
+  });
+
   test('explains a diagnostic', async () => {
     writeFileSync(
       join(installed.place, 'wrong.policy'),

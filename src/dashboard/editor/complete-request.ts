@@ -1,8 +1,8 @@
 // What may stand at a place of a request that is tried, which is written as JSON: names of its parts, fields of its
 // action, values of a kind that has only few.
 
-import type { Completed, Offer } from './completed.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { Completed, Offer } from '../../language/assist/completed.ts';
+import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 
 const parts: readonly Offer[] = [
   { label: 'action_key', info: 'what is asked for' },

@@ -22,7 +22,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import type { Completed } from './completed.ts';
+import type { Completed } from '../../language/assist/completed.ts';
 import { editorColours, editorTheme } from './editor-theme.ts';
 import { jsonLanguage } from './json-language.ts';
 import { policyLanguage } from './policy-language.ts';

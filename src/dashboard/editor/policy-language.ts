@@ -2,7 +2,7 @@
 
 import { StreamLanguage, type StringStream } from '@codemirror/language';
 import { Tag } from '@lezer/highlight';
-import { type Piece, type PieceKind, piecesOf } from '../parts/policy/policy-words.ts';
+import { type Piece, type PieceKind, piecesOf } from '../../language/assist/policy-words.ts';
 
 /** A tag for each colour: outcomes are coloured by what they mean. */
 export const policyTags = {

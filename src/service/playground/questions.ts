@@ -1,5 +1,6 @@
 // What may be asked of the playground, and what it answers: plain data, which goes from thread to thread as it is.
 
+import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 import type { Outcome } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { AgentFacts, Satisfied, UserFacts } from '../../language/model/request.ts';
@@ -168,29 +169,6 @@ export interface PolicyOutline {
   readonly doc: string | null;
   readonly rules: readonly { readonly id: string; readonly line: number; readonly end_line: number }[];
 }
-
-export interface Vocabulary {
-  readonly keywords: readonly string[];
-  readonly functions: readonly { readonly name: string; readonly signature: string; readonly doc: string }[];
-  readonly attributes: readonly { readonly path: string; readonly type: string; readonly doc: string }[];
-  readonly names: Readonly<Record<NameKind, readonly string[]>>;
-  readonly actions: readonly {
-    readonly key: string;
-    readonly groups: readonly string[];
-    readonly fields: readonly { readonly path: string; readonly type: string }[];
-  }[];
-}
-
-export type NameKind =
-  | 'lists'
-  | 'meters'
-  | 'lets'
-  | 'hours'
-  | 'groups'
-  | 'approvers'
-  | 'policies'
-  | 'types'
-  | 'guarantees';
 
 export interface ExplainedRecord {
   /** What these policies make of it. */

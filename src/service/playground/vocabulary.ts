@@ -1,5 +1,6 @@
 // A set into the words that the author of a policy may use: those of the language, and the names that the set declares.
 
+import type { NameKind, Vocabulary } from '../../language/assist/vocabulary.ts';
 import { typeOfFixedFact } from '../../language/check/expressions/facts.ts';
 import { ownerGroup } from '../../language/check/expressions/names.ts';
 import { type Attribute, attributes } from '../../language/model/attributes.ts';
@@ -9,7 +10,6 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 import { contextualWords, reservedWords } from '../../language/syntax/parse/tokens.ts';
 import type { Declaration, PolicyFile } from '../../language/syntax/tree/tree.ts';
-import type { NameKind, Vocabulary } from './questions.ts';
 
 export function vocabularyOf(set: PolicySet, trees: readonly PolicyFile[]): Vocabulary {
   return {

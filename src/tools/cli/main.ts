@@ -55,6 +55,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'put policy files into their canonical form',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,
   },
+  lsp: {
+    summary: 'start the language server for editors',
+    isService: true,
+    load: async () => (await import('./commands/lsp.ts')).defineLsp,
+  },
   test: {
     summary: 'run the tests of policies',
     load: async () => (await import('./commands/test.ts')).defineTest,

@@ -17,7 +17,7 @@ const checkout = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as CheckoutManifest;
 
-/** What policies are read, checked, proved, tested and watched with. */
+/** What policies are read, checked, proved, tested, watched and edited with. */
 const ofPolicies = ['chevrotain', 'chokidar', 'commander', 'jose', 'picocolors', 're2js', 'yaml'] as const;
 
 /** What `writ serve` needs, and the commands that open a store. */

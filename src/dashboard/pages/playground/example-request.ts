@@ -1,7 +1,7 @@
 // A request of an action to begin with, made from what the action declares: it is of the declared shape wherever a type
 // says all that it asks for.
 
-import type { ActionWords, Vocabulary } from '../../editor/vocabulary.ts';
+import type { ActionWords, Vocabulary } from '../../../language/assist/vocabulary.ts';
 
 /** As a person would write it. */
 export function exampleText(action: ActionWords, { names }: Vocabulary, at: string): string {

@@ -3,8 +3,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { completePolicy } from '../../../language/assist/complete-policy.ts';
 import { useGrant } from '../../api/session.tsx';
-import { completePolicy } from '../../editor/complete-policy.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import type { FindingWays } from '../../parts/comparison/finding.tsx';

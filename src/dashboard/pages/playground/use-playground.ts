@@ -2,10 +2,10 @@
 // that is written. This window keeps it; a copy that equals the text in force is no longer a change.
 
 import { useEffect, useState } from 'preact/hooks';
+import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
 import type { Reply } from '../../api/client.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
-import type { Vocabulary } from '../../editor/vocabulary.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { type Change, type Draft, keepDraft, readDraft, withText } from './changes.ts';
 import { exampleText } from './example-request.ts';

@@ -5,8 +5,8 @@ import type { ComponentChildren } from 'preact';
 import { Icon } from '../layout/icon.tsx';
 import '../text/plain-text.css';
 import './policy-source.css';
+import { type Piece, piecesOf } from '../../../language/assist/policy-words.ts';
 import { textPieces } from '../text/text-pieces.ts';
-import { type Piece, piecesOf } from './policy-words.ts';
 import { cutPieces } from './source-marks.ts';
 
 export interface SourceMark {

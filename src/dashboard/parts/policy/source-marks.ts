@@ -1,7 +1,7 @@
 // Coloured pieces of a line cut where marks begin and end, so that each part is of one colour and one mark.
 // INVARIANT: the parts together are the line.
 
-import type { Piece } from './policy-words.ts';
+import type { Piece } from '../../../language/assist/policy-words.ts';
 
 type Tone = 'here' | 'error' | 'warning';
 

@@ -1,8 +1,9 @@
 // What may stand at a place of a policy file: fields of the actions that the policy is on, attributes, names, words.
 
 import type { Completed, Offer } from './completed.ts';
-import { type PolicyPlace, placeAt } from './policy-place.ts';
-import { type ActionWords, isPatternOf, type Vocabulary, withDeclared } from './vocabulary.ts';
+import { isPatternOf, withDeclared } from './declared-words.ts';
+import { placeAt, type WrittenPlace } from './policy-place.ts';
+import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
 /** The unfinished word at the end, with what it is a part of: `payload.vendor.na`. */
 const pathPattern = /(?<!\w|(?<!\.)\.)(?:[A-Za-z_]\w*(?:\.(?:"[^"]*"|\w+))*(?:\."[^"]*|\.)?|\*)$/;
@@ -36,7 +37,7 @@ export function completePolicy(
 }
 
 /** `on a.b, ` and `of a.b, `: keys and groups of actions. */
-function isPatternList({ declaration, depth }: PolicyPlace, head: string): boolean {
+function isPatternList({ declaration, depth }: WrittenPlace, head: string): boolean {
   if (depth > 0 || declaration === null) return false;
   if (declaration === 'meter') return /\bof\s+(?:[\w.*]+,\s*)*$/.test(head);
   return /\b(?:on|except)\s+(?:[\w.*]+,\s*)*$/.test(head);
@@ -52,7 +53,7 @@ function patternOffers({ actions, names }: Vocabulary): readonly Offer[] {
   ];
 }
 
-function actionsAt({ actions }: Vocabulary, { patterns }: PolicyPlace): readonly ActionWords[] {
+function actionsAt({ actions }: Vocabulary, { patterns }: WrittenPlace): readonly ActionWords[] {
   if (patterns === null) return actions;
   const meant = actions.filter((action) => patterns.some((pattern) => isPatternOf(pattern, action)));
   // Nothing is known of a pattern that is still being written.
@@ -132,7 +133,7 @@ const typeWords = [
   'any',
 ];
 
-function wordOffers(vocabulary: Vocabulary, place: PolicyPlace, head: string): readonly Offer[] {
+function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): readonly Offer[] {
   const { declaration, depth } = place;
   const { names } = vocabulary;
   const isFirst = head.trim() === '';

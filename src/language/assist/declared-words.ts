@@ -1,11 +1,7 @@
 // The names that a policy may use: those of the set in force, and those that the edited texts declare in addition.
 
-import type { Reply } from '../api/client.ts';
-import { piecesOf } from '../parts/policy/policy-words.ts';
-
-export type Vocabulary = Reply<'getVocabulary'>;
-export type ActionWords = Vocabulary['actions'][number];
-type NameKind = keyof Vocabulary['names'];
+import { piecesOf } from './policy-words.ts';
+import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
 
 const kinds: Readonly<Record<string, NameKind>> = {
   list: 'lists',

@@ -1,9 +1,9 @@
 // Where in a policy file a place is: within what declaration, on which actions, in a text or a comment. It reads the text
 // before the place alone, however unfinished it is.
 
-import { piecesOf } from '../parts/policy/policy-words.ts';
+import { piecesOf } from './policy-words.ts';
 
-export interface PolicyPlace {
+export interface WrittenPlace {
   /** The word that the declaration begins with; null between declarations. */
   readonly declaration: string | null;
   /** How many braces of it are open. */
@@ -22,7 +22,7 @@ export interface PolicyPlace {
 const lookedAtMax = 65_536;
 const declarations = /^(?:shadow\s+)?(action|list|hours|let|meter|policy|guarantee|group|type|approvers)\b/;
 
-export function placeAt(text: string, at: number): PolicyPlace {
+export function placeAt(text: string, at: number): WrittenPlace {
   const start = at <= lookedAtMax ? 0 : text.indexOf('\n', at - lookedAtMax) + 1;
   const lines = text.slice(start, at).split('\n');
   const current = lines.at(-1) ?? '';

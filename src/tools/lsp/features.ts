@@ -1,0 +1,106 @@
+// The features of an editor, each answered from one snapshot of the policy set.
+
+import { type Connection, LSPErrorCodes, ResponseError, type TextDocuments } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { coloursOf } from './colours.ts';
+import { completionsAt } from './completion.ts';
+import { fixesOf } from './diagnostics.ts';
+import { formatted } from './formatting.ts';
+import { hoverAt, signatureAt } from './hover.ts';
+import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
+import { type DocumentPlace, placeIn } from './places.ts';
+import { foldings, outline, symbolsNamed } from './symbols.ts';
+import { fileNameOf, type OpenSets, pathOf, type SetSnapshot } from './workspace.ts';
+
+interface Answering {
+  readonly connection: Connection;
+  readonly workspace: OpenSets;
+  readonly documents: TextDocuments<TextDocument>;
+}
+
+interface AboutDocument {
+  readonly textDocument: { readonly uri: string };
+}
+
+interface AboutPlace extends AboutDocument {
+  readonly position: { readonly line: number; readonly character: number };
+}
+
+interface Ranged {
+  readonly start: AboutPlace['position'];
+  readonly end: AboutPlace['position'];
+}
+
+interface Contextual {
+  readonly context?: { readonly triggerKind: number };
+}
+
+const triggeredByCharacter = 2;
+
+export function answerFeatures({ connection, workspace, documents }: Answering): void {
+  /** Answers from the set as it is with all that has been typed; `none` for what is no policy. */
+  const answer =
+    <Asked extends AboutDocument, Result>(
+      none: Result,
+      of: (snapshot: SetSnapshot, asked: Asked) => Result,
+    ) =>
+    async (asked: Asked): Promise<Result> => {
+      const snapshot = await workspace.snapshotOf(asked.textDocument.uri);
+      return snapshot === null ? none : of(snapshot, asked);
+    };
+  const answerAt = <Asked extends AboutPlace, Result>(
+    none: Result,
+    of: (place: DocumentPlace, asked: Asked) => Result,
+  ) =>
+    answer<Asked, Result>(none, (snapshot, asked) =>
+      of(placeIn(snapshot, asked.textDocument.uri, asked.position), asked),
+    );
+  const fileOf = (snapshot: SetSnapshot, { textDocument }: AboutDocument) =>
+    fileNameOf(snapshot, textDocument.uri);
+
+  connection.onCompletion(
+    answerAt([], (place, { context }: AboutPlace & Contextual) => [
+      ...completionsAt(place, context?.triggerKind !== triggeredByCharacter),
+    ]),
+  );
+  connection.onHover(answerAt(null, hoverAt));
+  connection.onSignatureHelp(answerAt(null, signatureAt));
+  connection.onDefinition(answerAt([], (place) => [...definitionsAt(place)]));
+  connection.onReferences(
+    answerAt([], (place, { context }: AboutPlace & { readonly context: { includeDeclaration: boolean } }) => [
+      ...referencesAt(place, context.includeDeclaration),
+    ]),
+  );
+  connection.onDocumentHighlight(answerAt([], (place) => [...highlightsAt(place)]));
+  connection.onPrepareRename(answerAt(null, renamedAt));
+  connection.onRenameRequest(
+    answerAt(null, (place, { newName }: AboutPlace & { readonly newName: string }) => {
+      const renamed = renameAt(place, newName);
+      if (typeof renamed === 'string') throw new ResponseError(LSPErrorCodes.RequestFailed, renamed);
+      return renamed;
+    }),
+  );
+  connection.onDocumentSymbol(
+    answer([], (snapshot, asked: AboutDocument) => [...outline(snapshot, fileOf(snapshot, asked))]),
+  );
+  connection.onWorkspaceSymbol(async ({ query }) => [...symbolsNamed(await workspace.snapshots(), query)]);
+  connection.onFoldingRanges(
+    answer([], (snapshot, asked: AboutDocument) => [...foldings(snapshot, fileOf(snapshot, asked))]),
+  );
+  connection.onDocumentFormatting(({ textDocument }) => {
+    const document = documents.get(textDocument.uri);
+    return document === undefined || pathOf(document.uri)?.endsWith('.policy') === false
+      ? []
+      : [...formatted(document)];
+  });
+  connection.onCodeAction(
+    answer([], (snapshot, asked: AboutDocument & { readonly range: Ranged }) => {
+      const { document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
+      const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
+      return [...fixesOf(snapshot, asked.textDocument.uri, { start, end })];
+    }),
+  );
+  connection.languages.semanticTokens.on(
+    answer({ data: [] }, (snapshot, asked: AboutDocument) => coloursOf(snapshot, fileOf(snapshot, asked))),
+  );
+}

@@ -1,0 +1,119 @@
+// From a name to its declaration and its uses, and to another name in all of them.
+
+import type { DocumentHighlight, Location, Range, WorkspaceEdit } from 'vscode-languageserver';
+import { DocumentHighlightKind } from 'vscode-languageserver';
+import { whyReserved } from '../../language/check/expressions/names.ts';
+import { isReservedWord } from '../../language/syntax/parse/tokens.ts';
+import { editsOf } from './diagnostics.ts';
+import { matches } from './hover.ts';
+import { type Occurrence, occurrenceAt, occurrencesOf, sameName } from './names.ts';
+import { type DocumentPlace, locationOf, rangeOf } from './places.ts';
+import type { SetSnapshot } from './workspace.ts';
+
+export function definitionsAt(place: DocumentPlace): readonly Location[] {
+  return linked(place)
+    .filter(({ isDeclared }) => isDeclared)
+    .map(({ span }) => locationOf(place.snapshot, span));
+}
+
+export function referencesAt(place: DocumentPlace, isDeclarationWanted: boolean): readonly Location[] {
+  return linked(place)
+    .filter(({ isDeclared }) => isDeclarationWanted || !isDeclared)
+    .map(({ span }) => locationOf(place.snapshot, span));
+}
+
+export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[] {
+  return linked(place)
+    .filter(({ span }) => span.file === place.file)
+    .map(({ span, isDeclared }) => ({
+      range: rangeOf(place.document, span),
+      kind: isDeclared ? DocumentHighlightKind.Write : DocumentHighlightKind.Read,
+    }));
+}
+
+/** All that names the same; a field only in the actions that are meant. */
+function linked({ snapshot, file, offset }: DocumentPlace): readonly Occurrence[] {
+  const found = occurrenceAt(snapshot.files, file, offset);
+  if (found === null || found.kind === 'builtin' || found.kind === 'fact') return [];
+  const same = sameName(snapshot.files, found);
+  return found.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, found)) : same;
+}
+
+/** Whether there is an action that both speak of. */
+function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence): boolean {
+  const [a, b] = [one.patterns, other.patterns];
+  if (a === null || b === null) return true;
+  const actions = files.flatMap(({ declarations }) =>
+    declarations.flatMap((declared) =>
+      declared.kind !== 'action'
+        ? []
+        : declared.keys.map(({ text }) => ({ text, groups: declared.groups.map((group) => group.text) })),
+    ),
+  );
+  const speaksOf = (patterns: readonly string[], { text, groups }: (typeof actions)[number]) =>
+    patterns.some((pattern) => matches(pattern, text, groups));
+  return actions.some((action) => speaksOf(a, action) && speaksOf(b, action));
+}
+
+/** Names that a set declares; what a payload calls its fields is not the policies' to change. */
+const renamed: ReadonlySet<string> = new Set([
+  ...[
+    'type',
+    'group',
+    'approvers',
+    'list',
+    'hours',
+    'let',
+    'meter',
+    'policy',
+    'rule',
+    'guarantee',
+    'variable',
+  ],
+]);
+
+/** Null where there is no name that can be another one. */
+export function renamedAt({
+  snapshot,
+  file,
+  document,
+  offset,
+}: DocumentPlace): { range: Range; placeholder: string } | null {
+  const found = occurrenceAt(snapshot.files, file, offset);
+  if (found === null || !renamed.has(found.kind)) return null;
+  if (!sameName(snapshot.files, found).some(({ isDeclared }) => isDeclared)) return null;
+  return { range: rangeOf(document, found.span), placeholder: shortName(found) };
+}
+
+function shortName({ kind, name }: Occurrence): string {
+  if (kind === 'variable') return name.split(' ')[0] ?? name;
+  return kind === 'rule' ? (name.split('/')[1] ?? name) : name;
+}
+
+/** Why it cannot be, as text, or the edits of all files. */
+export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
+  const { snapshot, file, offset } = place;
+  const found = occurrenceAt(snapshot.files, file, offset);
+  if (found === null || renamedAt(place) === null) return 'there is no name here that can be changed';
+  const why = whyNoName(to);
+  if (why !== null) return why;
+  const isTaken = occurrencesOf(snapshot.files).some(
+    (one) => one.isDeclared && one.kind !== 'field' && shortName(one) === to && isBeside(one, found),
+  );
+  if (isTaken) return `\`${to}\` is declared already`;
+  const edits = sameName(snapshot.files, found).map(({ span }) => ({ span, text: to }));
+  return { changes: editsOf(snapshot, edits) };
+}
+
+function whyNoName(name: string): string | null {
+  if (!/^[a-z][a-z0-9_]*$/.test(name))
+    return 'names begin with a small letter and go on with small letters, digits and `_`';
+  return isReservedWord(name) ? `\`${name}\` is a word of the language` : whyReserved(name);
+}
+
+/** Whether two names would be one if they were the same: rules of a policy, and what stands at the top. */
+function isBeside(one: Occurrence, other: Occurrence): boolean {
+  if (one.kind === 'rule' || other.kind === 'rule')
+    return one.kind === other.kind && one.name.split('/')[0] === other.name.split('/')[0];
+  return one.kind !== 'action';
+}

@@ -1,0 +1,159 @@
+// The policy sets of a workspace, with what is open and not yet saved laid over the files. INVARIANT: what a set says of
+// itself is what `writ check` would say of the same texts.
+
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../language/diagnostic/span.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
+import { type CompileCache, checkSources, createCompileCache } from '../../pipeline.ts';
+import { type ReadSources, readPolicies } from '../../service/policies/read.ts';
+import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
+
+/** One state of a policy set. */
+export interface SetSnapshot {
+  /** Absolute; what the paths of files are relative to. */
+  readonly root: string;
+  readonly files: readonly PolicyFile[];
+  /** By path relative to the root. */
+  readonly texts: ReadonlyMap<string, SourceText>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Null while there is an error. */
+  readonly set: PolicySet | null;
+  /** The last one without an error; null where there was none yet. */
+  readonly lastSet: PolicySet | null;
+}
+
+interface OpenSet {
+  readonly root: string;
+  readonly memory: ReadCache;
+  readonly cache: CompileCache;
+  read: ReadSources | null;
+  snapshot: SetSnapshot | null;
+  lastSet: PolicySet | null;
+}
+
+export interface OpenSets {
+  /** Folders that hold sets; a file in none of them makes a set of the folder that it lies in. */
+  setFolders(folders: readonly string[], policies: string | null): void;
+  /** The text of an open document; null where it is closed, and its file counts again. */
+  put(uri: string, text: string | null): void;
+  /** Files have changed on disk. */
+  forget(): void;
+  /** Null for what is no policy file. */
+  snapshotOf(uri: string): Promise<SetSnapshot | null>;
+  /** Of all sets that are known. */
+  snapshots(): Promise<readonly SetSnapshot[]>;
+}
+
+export function createOpenSets(): OpenSets {
+  const open = new Map<string, string>();
+  const sets = new Map<string, OpenSet>();
+  let roots: readonly string[] = [];
+
+  const setAt = (root: string): OpenSet => {
+    const known = sets.get(root) ?? {
+      root,
+      memory: createReadCache(),
+      cache: createCompileCache(),
+      read: null,
+      snapshot: null,
+      lastSet: null,
+    };
+    sets.set(root, known);
+    return known;
+  };
+  const rootOf = (path: string): string =>
+    roots.filter((root) => isIn(root, path)).toSorted((a, b) => b.length - a.length)[0] ?? dirname(path);
+  return {
+    setFolders(folders, policies) {
+      roots = folders.map((folder) => policiesIn(folder, policies));
+      sets.clear();
+    },
+    put(uri, text) {
+      const path = pathOf(uri);
+      if (path === null) return;
+      if (text === null) open.delete(path);
+      else open.set(path, text);
+      setAt(rootOf(path)).snapshot = null;
+    },
+    forget() {
+      for (const one of sets.values()) {
+        one.read = null;
+        one.snapshot = null;
+      }
+    },
+    async snapshotOf(uri) {
+      const path = pathOf(uri);
+      if (path?.endsWith('.policy') !== true) return null;
+      return await currentOf(setAt(rootOf(path)), open);
+    },
+    async snapshots() {
+      for (const root of roots) setAt(root);
+      return await Promise.all([...sets.values()].map((one) => currentOf(one, open)));
+    },
+  };
+}
+
+async function currentOf(one: OpenSet, open: ReadonlyMap<string, string>): Promise<SetSnapshot> {
+  if (one.snapshot !== null) return one.snapshot;
+  one.read ??= await readPolicies(one.root, one.memory);
+  const { sources, diagnostics } = one.read;
+  const texts = new Map(sources.files.map((file) => [file.path, file]));
+  for (const [path, text] of open) {
+    if (!isIn(one.root, path)) continue;
+    const name = relative(one.root, path).split(sep).join('/');
+    texts.set(name, { path: name, text });
+  }
+  const files = [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const checked = checkSources({ files, readListFile: sources.readListFile }, one.cache);
+  // A folder whose first file is not saved yet has one.
+  const ofReading = diagnostics.filter(({ code }) => code !== 'no-policy-files' || files.length === 0);
+  one.lastSet = checked.set ?? one.lastSet;
+  const snapshot: SetSnapshot = {
+    root: one.root,
+    files: checked.files,
+    texts,
+    diagnostics: sortDiagnostics([...ofReading, ...checked.diagnostics]),
+    set: checked.set,
+    lastSet: one.lastSet,
+  };
+  one.snapshot = snapshot;
+  return snapshot;
+}
+
+/** As `writ check` takes a folder: `policies` in it, where that is there. */
+function policiesIn(folder: string, policies: string | null): string {
+  const own = join(folder, policies ?? 'policies');
+  const chosen = existsSync(own) ? own : folder;
+  return existsSync(chosen) ? realpathSync(chosen) : chosen;
+}
+
+function isIn(root: string, path: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+/** Null for what lies in no file system. */
+export function pathOf(uri: string): string | null {
+  if (!uri.startsWith('file:')) return null;
+  const path = fileURLToPath(uri);
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+export function uriOf({ root }: SetSnapshot, file: string): string {
+  return pathToFileURL(join(root, file)).href;
+}
+
+/** The path by which spans name a document. */
+export function fileNameOf({ root }: SetSnapshot, uri: string): string {
+  return relative(root, pathOf(uri) ?? '')
+    .split(sep)
+    .join('/');
+}
+
+export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
+  return TextDocument.create(uriOf(snapshot, file), 'policy', 0, snapshot.texts.get(file)?.text ?? '');
+}

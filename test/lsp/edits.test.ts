@@ -1,0 +1,55 @@
+// LAW: whatever is typed, the server says of a set what a check of the same texts says that knows nothing of before. WRIT_EDITS
+// sets how many edits are tried.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { checkSources } from '../../src/pipeline.ts';
+import { readPolicies } from '../../src/service/policies/read.ts';
+import { coloursOf } from '../../src/tools/lsp/colours.ts';
+import { formatted } from '../../src/tools/lsp/formatting.ts';
+import { occurrencesOf } from '../../src/tools/lsp/names.ts';
+import { foldings, outline } from '../../src/tools/lsp/symbols.ts';
+import { createOpenSets, documentOf } from '../../src/tools/lsp/workspace.ts';
+
+const edits = Number(process.env.WRIT_EDITS ?? 150);
+const folder = join(import.meta.dirname, '../../policies');
+const names = ['payments/payments.policy', 'slack/slack.policy'];
+
+/** A piece out, a piece in, a piece doubled, as people do who type and paste. */
+function edited(text: string, random: Random): string {
+  const from = random.below(text.length);
+  const to = Math.min(text.length, from + random.below(random.below(10) === 0 ? 200 : 6));
+  const other = random.below(text.length);
+  const pieces = ['', ' ', '{', '}', '"', ' and ', 'payload.', '#', '\n', '5', text.slice(other, other + 30)];
+  return text.slice(0, from) + pieces[random.below(pieces.length)] + text.slice(to);
+}
+
+test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async () => {
+  const seed = Number(process.env.WRIT_SEED ?? 11);
+  const random = createRandom(seed);
+  const workspace = createOpenSets();
+  workspace.setFolders([folder], null);
+  const { sources } = await readPolicies(folder);
+  const texts = new Map(sources.files.map(({ path, text }) => [path, text]));
+  const original = new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  for (let at = 0; at < edits; at += 1) {
+    const name = names[random.below(names.length)]!;
+    // Now and then it is taken back, so that the texts do not fall apart.
+    const text = random.below(6) === 0 ? original.get(name)! : edited(texts.get(name)!, random);
+    texts.set(name, text);
+    const uri = pathToFileURL(join(folder, name)).href;
+    workspace.put(uri, text);
+    const snapshot = (await workspace.snapshotOf(uri))!;
+    const files = [...texts].map(([path, one]) => ({ path, text: one }));
+    const fresh = checkSources({ files, readListFile: sources.readListFile });
+    expect(snapshot.diagnostics, `seed ${seed}, edit ${at}`).toEqual(fresh.diagnostics);
+    occurrencesOf(snapshot.files);
+    outline(snapshot, name);
+    foldings(snapshot, name);
+    coloursOf(snapshot, name);
+    formatted(documentOf(snapshot, name));
+  }
+});

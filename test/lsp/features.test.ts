@@ -1,0 +1,212 @@
+// Each feature of the language server, asked for over the protocol as an editor does.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Editor, type Got, openEditor, type Position } from './client.ts';
+
+const shared = `# What may be asked for.
+approvers finance "Finance"
+list vendors = ["Staples", "Dell"]
+# Paid in a day.
+meter paid = sum(payload.amount) of payment.create per agent over 24h
+action payment.create { amount: number, vendor: string, note?: string }
+action payment.cancel { amount: integer }
+`;
+const rules = `policy payments on payment.create {
+  allow known when payload.vendor in vendors and paid <= 100
+  escalate much to finance within 4h when payload.amount > 50
+}
+`;
+
+let editor: Editor;
+beforeAll(async () => {
+  editor = await openEditor({ 'policies/shared.policy': shared, 'policies/rules.policy': rules });
+});
+
+const file = 'policies/rules.policy';
+
+function open(marked: string): Position {
+  editor.close(file);
+  return editor.open(file, marked);
+}
+
+const textsAt = (locations: readonly Got[]): readonly string[] =>
+  locations.map(({ uri, range }) => `${uri.split('/').at(-1)}:${range.start.line + 1}`).toSorted();
+
+describe('diagnostics', () => {
+  test('are those of the check, follow what is typed, and go when it is mended', async () => {
+    open(rules.replace('payload.vendor', 'payload.vendr'));
+    await expect.poll(() => editor.diagnostics(file)?.length).toBeGreaterThan(0);
+    const [first] = editor.diagnostics(file) ?? [];
+    expect(first).toMatchObject({
+      source: 'writ',
+      severity: 1,
+      code: 'unknown-field',
+      range: { start: { line: 1 } },
+    });
+    editor.change(file, rules);
+    await expect.poll(() => editor.diagnostics(file)?.filter(({ severity }) => severity === 1)).toEqual([]);
+  });
+
+  test('of a file that is not open follow its change on disk', async () => {
+    open(rules);
+    editor.write('policies/shared.policy', shared.replace('list vendors', 'list sellers'));
+    editor.notify('workspace/didChangeWatchedFiles', {
+      changes: [{ uri: editor.uri('policies/shared.policy'), type: 2 }],
+    });
+    await expect.poll(() => editor.diagnostics(file)?.map(({ code }) => code)).toContain('unknown-name');
+    editor.write('policies/shared.policy', shared);
+    editor.notify('workspace/didChangeWatchedFiles', {
+      changes: [{ uri: editor.uri('policies/shared.policy'), type: 2 }],
+    });
+    await expect.poll(() => editor.diagnostics(file)?.filter(({ severity }) => severity === 1)).toEqual([]);
+  });
+
+  test('bring their fixes, one by one and all', async () => {
+    open(rules.replace('payload.vendor', 'payload.vendr'));
+    const range = { start: { line: 1, character: 0 }, end: { line: 1, character: 60 } };
+    const actions = await editor.ask('textDocument/codeAction', {
+      textDocument: { uri: editor.uri(file) },
+      range,
+      context: { diagnostics: [] },
+    });
+    expect(actions.map(({ kind }: Got) => kind)).toEqual(['quickfix', 'source.fixAll']);
+    const [edit] = actions[0].edit.changes[editor.uri(file)];
+    expect(edit.newText).toContain('vendor');
+  });
+});
+
+describe('completion', () => {
+  const labels = async (marked: string) => {
+    const position = open(marked);
+    const items = await editor.at('textDocument/completion', file, position, { context: { triggerKind: 1 } });
+    return items.map(({ label }: Got) => label);
+  };
+
+  test('offers the fields of the actions that are meant', async () => {
+    expect(await labels(rules.replace('payload.amount > 50', 'payload.|'))).toEqual(
+      expect.arrayContaining(['amount', 'vendor', 'note']),
+    );
+  });
+
+  test('offers groups, lists, clauses and functions where each may stand', async () => {
+    expect(await labels(rules.replace('to finance', 'to |'))).toContain('finance');
+    expect(await labels(rules.replace('in vendors', 'in |'))).toContain('vendors');
+    expect(await labels(rules.replace('when payload.amount > 50', 'when |'))).toEqual(
+      expect.arrayContaining(['payload', 'paid', 'length', 'not']),
+    );
+  });
+});
+
+describe('hover', () => {
+  const hover = async (marked: string): Promise<string> => {
+    const found = await editor.at('textDocument/hover', file, open(marked));
+    return found?.contents.value ?? '';
+  };
+
+  test('tells the type of a field, a fact and a function', async () => {
+    expect(await hover(rules.replace('payload.amount', 'payload.am|ount'))).toContain(
+      'payload.amount: number',
+    );
+    expect(await hover(rules.replace('payload.amount > 50', 'ag|ent.risk_tier == "low"'))).toContain(
+      'risk tier',
+    );
+    expect(await hover(rules.replace('payload.amount > 50', 'len|gth(payload.vendor) > 3'))).toContain(
+      'code points',
+    );
+  });
+
+  test('tells what a name stands for, with its comment, and who decides an action', async () => {
+    expect(await hover(rules.replace('pa|id', 'paid').replace('paid <=', 'pa|id <='))).toContain(
+      'Paid in a day',
+    );
+    const action = await hover(rules.replace('on payment.create', 'on payment.cre|ate'));
+    expect(action).toContain('- escalate `payments/much`');
+  });
+
+  test('shows the signature of an open call', async () => {
+    const position = open(rules.replace('payload.amount > 50', 'length(|) > 3'));
+    const { signatures } = await editor.at('textDocument/signatureHelp', file, position);
+    expect(signatures[0].label).toBe('length(string | list): integer');
+  });
+});
+
+describe('names', () => {
+  test('lead to their declaration, also in another file', async () => {
+    const list = open(rules.replace('in vendors', 'in ven|dors'));
+    expect(textsAt(await editor.at('textDocument/definition', file, list))).toEqual(['shared.policy:3']);
+    const field = open(rules.replace('payload.amount', 'payload.am|ount'));
+    expect(textsAt(await editor.at('textDocument/definition', file, field))).toEqual(['shared.policy:6']);
+  });
+
+  test('lead to their uses', async () => {
+    const position = open(rules.replace('to finance', 'to fin|ance'));
+    const all = await editor.at('textDocument/references', file, position, {
+      context: { includeDeclaration: true },
+    });
+    expect(textsAt(all)).toEqual(['rules.policy:3', 'shared.policy:2']);
+    const here = await editor.at('textDocument/documentHighlight', file, position);
+    expect(here).toHaveLength(1);
+  });
+
+  test('are changed in all files at once, to what may be a name', async () => {
+    const position = open(rules.replace('to finance', 'to fin|ance'));
+    expect((await editor.at('textDocument/prepareRename', file, position)).placeholder).toBe('finance');
+    const rename = (newName: string) => editor.at('textDocument/rename', file, position, { newName });
+    const { changes } = await rename('treasury');
+    expect(Object.keys(changes)).toHaveLength(2);
+    await expect(rename('vendors')).rejects.toThrow('`vendors` is declared already');
+    await expect(rename('Big')).rejects.toThrow('small letter');
+    await expect(rename('policy')).rejects.toThrow('word of the language');
+    await expect(rename('payload')).rejects.toThrow('every request');
+  });
+
+  test('of the payload are not changed', async () => {
+    const position = open(rules.replace('payload.amount', 'payload.am|ount'));
+    expect(await editor.at('textDocument/prepareRename', file, position)).toBeNull();
+  });
+});
+
+describe('a file', () => {
+  test('has an outline and foldings', async () => {
+    open(rules);
+    const about = { textDocument: { uri: editor.uri(file) } };
+    const symbols = await editor.ask('textDocument/documentSymbol', about);
+    expect(symbols).toMatchObject([{ name: 'payments', children: [{ name: 'known' }, { name: 'much' }] }]);
+    expect((await editor.ask('textDocument/foldingRange', about))[0]).toEqual({ startLine: 0, endLine: 3 });
+    const found = await editor.ask('workspace/symbol', { query: 'pay' });
+    expect(found.map(({ name }: Got) => name)).toEqual(
+      expect.arrayContaining(['payments', 'payment.create', 'payment.cancel']),
+    );
+  });
+
+  test('is brought into its canonical form, unless it has a mistake', async () => {
+    const about = { textDocument: { uri: editor.uri(file) }, options: { tabSize: 2, insertSpaces: true } };
+    open(rules.replace('  allow', '      allow'));
+    const edits = await editor.ask('textDocument/formatting', about);
+    expect(edits).toHaveLength(1);
+    open(rules.replace('allow known', 'allow'));
+    expect(await editor.ask('textDocument/formatting', about)).toEqual([]);
+  });
+
+  test('is coloured by what each name is', async () => {
+    open(rules);
+    const { data } = await editor.ask('textDocument/semanticTokens/full', {
+      textDocument: { uri: editor.uri(file) },
+    });
+    const { tokenTypes } = editor.capabilities.semanticTokensProvider.legend;
+    const types = data
+      .filter((_: number, at: number) => at % 5 === 3)
+      .map((type: number) => tokenTypes[type]);
+    expect(types.slice(0, 6)).toEqual(['class', 'event', 'method', 'property', 'variable', 'variable']);
+  });
+});
+
+test('what fails is one request', async () => {
+  await expect(editor.ask('textDocument/nothing', {})).rejects.toThrow();
+  expect(
+    await editor.ask('textDocument/hover', {
+      textDocument: { uri: 'untitled:a' },
+      position: { line: 0, character: 0 },
+    }),
+  ).toBeNull();
+});
