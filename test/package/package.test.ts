@@ -121,9 +121,12 @@ describe('the package for checking, testing and embedding', () => {
       method: 'initialize',
       params: { capabilities: {} },
     });
-    server.stdin?.end(`Content-Length: ${body.length}\r\n\r\n${body}`);
+    server.stdin?.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
     let said = '';
-    for await (const chunk of server.stdout ?? []) said += String(chunk);
+    for await (const chunk of server.stdout ?? []) {
+      said += String(chunk);
+      if (said.includes('serverInfo')) server.stdin?.end();
+    }
     expect(said).toContain('"name":"writ"');
   });
 

@@ -18,7 +18,17 @@ const checkout = JSON.parse(
 ) as CheckoutManifest;
 
 /** What policies are read, checked, proved, tested, watched and edited with. */
-const ofPolicies = ['chevrotain', 'chokidar', 'commander', 'jose', 'picocolors', 're2js', 'yaml'] as const;
+const ofPolicies = [
+  'chevrotain',
+  'chokidar',
+  'commander',
+  'jose',
+  'picocolors',
+  're2js',
+  'vscode-languageserver',
+  'vscode-languageserver-textdocument',
+  'yaml',
+] as const;
 
 /** What `writ serve` needs, and the commands that open a store. */
 const ofTheService = [
