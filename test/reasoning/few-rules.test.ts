@@ -85,8 +85,59 @@ function changedSets(seed: number): { readonly before: PolicySet; readonly after
   return { before: setOf(rules), after: setOf(now) };
 }
 
+/** What is found of removing a rule, with few rules and with all. */
+function withoutRule(gone: string, others: readonly string[]): readonly PolicyDiff[] {
+  const made = (texts: readonly string[]): PolicySet =>
+    setOf(texts.map((text, at) => ({ name: `r${at}`, text })));
+  const [before, after] = [made([gone, ...others]), made(others)];
+  return [1, Number.POSITIVE_INFINITY].map((manyRules) => diffPolicies(before, after, { manyRules }));
+}
+
+function wordsOf({ findings }: PolicyDiff): readonly string[] {
+  return findings
+    .filter(({ tier }) => tier < 6)
+    .map(({ from, to, when }) => `${from} ${to}: ${when.join(' and ')}`);
+}
+
+const many = Array.from({ length: 40 }, (_, at) => `w${at}`);
+
 describe('few of many rules', () => {
-  it.each([1, 5, 8, 13, 20, 31])('find what all of them find: %i', (seed) => {
+  it('are those that may act on what no changed rule names', () => {
+    const [few, all] = withoutRule('deny gone when payload.vendor != "v1"', [
+      'escalate named to boss when payload.vendor == "v2"',
+      'escalate other to boss when payload.vendor == "v1"',
+    ]);
+    expect(wordsOf(few!)).toEqual([
+      'DENY ALLOW: payload.amount <= 700 and payload.vendor != "v1"',
+      'DENY ESCALATE: payload.amount <= 700 and payload.vendor != "v1"',
+    ]);
+    expect(wordsOf(few!)).toEqual(wordsOf(all!));
+  });
+
+  it('are one more where it alone can do it', () => {
+    const [few, all] = withoutRule('deny gone when payload.currency == "EUR"', [
+      ...many.map((vendor) => `escalate e_${vendor} to boss when payload.vendor == "${vendor}"`),
+      ...many.slice(0, -1).map((vendor) => `deny d_${vendor} when payload.vendor == "${vendor}"`),
+    ]);
+    expect(wordsOf(few!)).toEqual([
+      'DENY ALLOW: payload.amount <= 700 and payload.currency == "EUR"',
+      'DENY ESCALATE: payload.amount <= 700 and payload.currency == "EUR"',
+    ]);
+    expect(wordsOf(few!)).toEqual(wordsOf(all!));
+    expect(few!.limits).toEqual([]);
+  });
+
+  it('tell as narrowly between which numbers a change lies', () => {
+    const [few, all] = withoutRule('deny gone when payload.vendor == "v1"', [
+      ...many.map((vendor) => `deny d_${vendor} when payload.vendor == "${vendor}"`),
+      'deny little when payload.amount < 50',
+      'deny much when payload.amount > 500',
+    ]);
+    expect(wordsOf(few!)).toEqual(['DENY ALLOW: payload.amount >= 50 and <= 500 and payload.vendor == "v1"']);
+    expect(wordsOf(few!)).toEqual(wordsOf(all!));
+  });
+
+  it.each([1, 8, 20, 31])('find what all of them find: %i', (seed) => {
     const { before, after } = changedSets(seed);
     const few = diffPolicies(before, after, { manyRules: 10 });
     const all = diffPolicies(before, after, { manyRules: Number.POSITIVE_INFINITY });
