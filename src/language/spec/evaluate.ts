@@ -21,8 +21,9 @@ import { calculate, compareQuantities, interval, isInterval, negationOf, total }
 import { isAlwaysThere, readField, type Variables } from './read.ts';
 import { every, not, type SpecTruth, some } from './truth.ts';
 
-/** Patterns of `matches`, which take long to make. */
+/** Tests of patterns, which take long to make. */
 const regexes = new WeakMap<object, ReturnType<typeof compileRegex>>();
+const globs = new WeakMap<object, ReturnType<typeof compileGlob>>();
 
 /** All that the value of an expression depends on. */
 export interface EvaluationScope {
@@ -108,10 +109,10 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     }
     case 'in-cidr':
       return withKnown([value(expression.subject)], ([ip]) => isInCidr(ip as Ip, expression.cidr));
-    case 'like':
-      return withKnown([value(expression.subject)], ([text]) =>
-        compileGlob(expression.pattern)(text as string),
-      );
+    case 'like': {
+      const isLike = memo(globs, expression, () => compileGlob(expression.pattern));
+      return withKnown([value(expression.subject)], ([text]) => isLike(text as string));
+    }
     case 'matches': {
       const matches = memo(regexes, expression, () => compileRegex(expression.pattern));
       return withKnown([value(expression.subject)], ([text]) =>

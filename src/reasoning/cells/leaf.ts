@@ -119,6 +119,14 @@ export function marksOf(leaf: Leaf): readonly Decimal[] {
   return [...leaf.marks, ...named] as readonly Decimal[];
 }
 
+/** How many values its conditions name, some of them more than once. */
+export function namedCount({ atoms, marks }: Leaf): number {
+  return atoms.reduce(
+    (count, { understood }) => count + ('values' in understood ? understood.values.length : 0),
+    marks.length,
+  );
+}
+
 /** Whether cells of numbers follow each other: of times only where no clock is asked. */
 export function isLine({ domain, atoms }: Leaf): boolean {
   if (domain === 'number' || domain === 'integer') return true;

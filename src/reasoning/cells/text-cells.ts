@@ -3,10 +3,11 @@
 
 import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
+import { memo } from '../../language/value/memo.ts';
 import { fold } from '../../language/value/text.ts';
 import type { Faults } from './faults.ts';
 import type { Leaf, LeafAtom } from './leaf.ts';
-import { foldedKeys, plainKeys } from './text-keys.ts';
+import { foldedKeys, type Keys, plainKeys } from './text-keys.ts';
 
 export interface TextCells {
   /** One text a cell, sorted. */
@@ -43,9 +44,41 @@ function namedTexts(leaf: Leaf): NamedTexts {
   return { short: new Set(fitting(leaf, short)), long };
 }
 
-function* fitting({ fits }: Leaf, arrays: readonly (readonly Value[])[]): Generator<string> {
-  for (const values of arrays)
-    for (const value of values) if (typeof value === 'string' && fits(value)) yield value;
+function fitting(leaf: Leaf, arrays: readonly (readonly Value[])[]): readonly string[] {
+  return arrays.flatMap((values) => textsOf(values, leaf));
+}
+
+function textsOf(values: readonly Value[], { fits }: Leaf): readonly string[] {
+  return values.filter((value): value is string => typeof value === 'string' && fits(value));
+}
+
+const entriesOf = new WeakMap<readonly Value[], WeakMap<Leaf['fits'], LongTexts>>();
+
+/** What is found of the texts of a long array is kept for all formulas that read it. */
+interface LongTexts {
+  readonly values: readonly Value[];
+  readonly texts: readonly string[];
+  /** By pattern, or by the keys that they may be among, what is said of each text. */
+  readonly answers: Map<string | Keys, Uint8Array>;
+}
+
+function longTexts(values: readonly Value[], leaf: Leaf): LongTexts {
+  const byFits = memo(entriesOf, values, () => new WeakMap<Leaf['fits'], LongTexts>());
+  return memo(byFits, leaf.fits, () => ({ values, texts: textsOf(values, leaf), answers: new Map() }));
+}
+
+function membershipIn({ values, texts, answers: known }: LongTexts, own: Keyed): Uint8Array {
+  return memo(known, own.keys, () =>
+    own.values === values
+      ? new Uint8Array(texts.length).fill(1)
+      : Uint8Array.from(texts, (text) => Number(own.keys.has(own.isFolded ? fold(text) : text))),
+  );
+}
+
+/** A pattern alone settles what is said of a text. */
+function truthsIn({ texts, answers: known }: LongTexts, { understood, truthAt }: LeafAtom): Uint8Array {
+  const make = (): Uint8Array => Uint8Array.from(texts, (text) => truthNumber(truthAt(text)));
+  return understood.kind === 'pattern' ? memo(known, understood.pattern, make) : make();
 }
 
 function apart(texts: readonly string[], after: number): TextCells {
@@ -57,20 +90,23 @@ function apart(texts: readonly string[], after: number): TextCells {
 function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly after: number }): TextCells {
   const signatureOf = signatures(leaf);
   const least = new Map<number, string>();
-  const note = (text: string, own: readonly Value[] | null): number => {
-    const signature = signatureOf(text, own);
+  const note = (text: string, signature: number): number => {
     const known = least.get(signature);
     if (known === undefined || text < known) least.set(signature, text);
     return signature;
   };
-  const noted = new Map([...short].map((text) => [text, note(text, null)]));
-  for (const values of long) for (const text of fitting(leaf, [values])) note(text, values);
+  const noted = new Map([...short].map((text) => [text, note(text, signatureOf.text(text))]));
+  for (const values of long) {
+    const entries = longTexts(values, leaf);
+    const signatureAt = signatureOf.among(entries);
+    for (const [at, text] of entries.texts.entries()) note(text, signatureAt(at));
+  }
   const sorted = [...least].sort(([, a], [, b]) => (a < b ? -1 : 1));
   const placeOf = new Map(sorted.map(([signature], at) => [signature, after + at]));
   const isInLong = (text: string): boolean =>
     long.some((values) => plainKeys(values).has(text)) && leaf.fits(text);
   const get = (text: string): number | undefined => {
-    const signature = noted.get(text) ?? (isInLong(text) ? signatureOf(text, null) : 0);
+    const signature = noted.get(text) ?? (isInLong(text) ? signatureOf.text(text) : 0);
     return placeOf.get(signature);
   };
   const size = long.reduce((sum, values) => sum + values.length, short.size);
@@ -80,54 +116,75 @@ function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly afte
   };
 }
 
-/** Equal where every condition over the leaf says the same of both texts; `own` is an array that the text is known to be in. */
-function signatures({ atoms }: Leaf): (text: string, own: readonly Value[] | null) => number {
+/** Equal where every condition over the leaf says the same of both texts. */
+interface Signatures {
+  readonly text: (text: string) => number;
+  /** Of the texts of an array, by their place. */
+  readonly among: (entries: LongTexts) => (at: number) => number;
+}
+
+function signatures({ atoms }: Leaf): Signatures {
   const short = new Map<string, number>();
   const marked = sequenceNumbers();
-  const [long, folded] = [[], []] as [Keyed[], Keyed[]];
+  const keyed: Keyed[] = [];
   const asked: LeafAtom[] = [];
   for (const [at, atom] of atoms.entries()) {
     const { understood } = atom;
     if (understood.kind === 'presence') continue;
     if (understood.kind === 'loose' && understood.isFolded)
-      folded.push({ values: understood.values, keys: foldedKeys(understood.values) });
+      keyed.push({ values: understood.values, keys: foldedKeys(understood.values), isFolded: true });
     else if (understood.kind !== 'values') asked.push(atom);
     else if (understood.values.length > shortMax)
-      long.push({ values: understood.values, keys: plainKeys(understood.values) });
+      keyed.push({ values: understood.values, keys: plainKeys(understood.values), isFolded: false });
     else
       for (const text of understood.values as readonly string[])
         short.set(text, marked(short.get(text) ?? 0, at));
   }
   const next = sequenceNumbers();
-  return (text, own) => {
-    const isAmong = ({ values, keys }: Keyed, key: string): number =>
-      values === own || keys.has(key) ? 1 : 0;
-    let signature = next(0, short.get(text) ?? 0);
-    for (const one of long) signature = next(signature, isAmong(one, text));
-    const key = folded.length === 0 ? text : fold(text);
-    for (const one of folded) signature = next(signature, isAmong(one, key));
-    for (const { truthAt } of asked) signature = next(signature, truthNumber(truthAt(text)));
-    return signature;
+  /** Several answers are one mark. */
+  const signature = (text: string, answersOf: readonly Uint8Array[], place: number): number => {
+    let number = next(0, short.get(text) ?? 0);
+    for (let at = 0; at < answersOf.length; at += answersAtOnce) {
+      const end = Math.min(answersOf.length, at + answersAtOnce);
+      let mark = 0;
+      for (let one = at; one < end; one += 1) mark = mark * answers + answersOf[one]![place]!;
+      number = next(number, mark);
+    }
+    return number;
+  };
+  const columns = (entries: LongTexts): readonly Uint8Array[] => [
+    ...keyed.map((one) => membershipIn(entries, one)),
+    ...asked.map((atom) => truthsIn(entries, atom)),
+  ];
+  return {
+    text: (text) => signature(text, columns({ values: [], texts: [text], answers: new Map() }), 0),
+    among: (entries) => {
+      const answersOf = columns(entries);
+      return (at) => signature(entries.texts[at]!, answersOf, at);
+    },
   };
 }
 
+/** An answer is 0, 1 or 2. */
+const answers = 3;
+const answersAtOnce = 16;
+
 interface Keyed {
   readonly values: readonly Value[];
-  readonly keys: ReadonlySet<Value>;
+  readonly keys: Keys;
+  readonly isFolded: boolean;
 }
 
 /** Equal for the same mark after the same number alone; never 0. */
 function sequenceNumbers(): (before: number, mark: number) => number {
-  const known: number[][] = [];
+  const known: Map<number, number>[] = [];
   let count = 0;
   return (before, mark) => {
-    known[before] ??= [];
-    const after = known[before];
-    const number = after[mark];
-    if (number !== undefined) return number;
-    count += 1;
-    after[mark] = count;
-    return count;
+    known[before] ??= new Map();
+    return memo(known[before], mark, () => {
+      count += 1;
+      return count;
+    });
   };
 }
 

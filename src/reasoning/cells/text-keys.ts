@@ -5,7 +5,7 @@ import type { Value } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
 import { fold } from '../../language/value/text.ts';
 
-type Keys = ReadonlySet<Value>;
+export type Keys = ReadonlySet<Value>;
 
 const plain = new WeakMap<readonly Value[], Keys>();
 const folded = new WeakMap<readonly Value[], Keys>();

@@ -75,6 +75,7 @@ function* readers(set: PolicySet): Generator<readonly [ReadKind, string, readonl
 }
 
 export function readsChanged(expression: Expression, changed: ChangedDeclarations): boolean {
+  if (Object.values(changed).every(({ size }) => size === 0)) return false;
   return declarationsIn(expression).some(({ kind, name }) => changed[kind].has(name));
 }
 

@@ -5,6 +5,7 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
+import { enforcedOf } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { isCompleteCoarsely } from './coarse-proof.ts';
@@ -15,12 +16,21 @@ import {
   type ReadKind,
   readsChanged,
 } from './declarations.ts';
+import {
+  fewAtFirst,
+  type JointRules,
+  rulesAsked,
+  type WrittenRules,
+  withMoreAsked,
+  writtenRules,
+} from './few-rules.ts';
 import { type AskedRequest, type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
-import { createJointProblem } from './joint-problem.ts';
-import { type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
+import { createJointProblem, type JointProblem } from './joint-problem.ts';
+import { type DiffSide, type JointSet, jointSet, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
 import {
   type DiffLimit,
+  type FewSearchResult,
   type FoundChange,
   type SearchOptions,
   type SearchResult,
@@ -47,6 +57,8 @@ export interface DiffOptions {
   readonly known?: readonly KnownRequest[] | undefined;
   /** Findings of one action and one pair of decisions. */
   readonly findingsMax?: number | undefined;
+  /** From how many rules of an action on most of them are left open at first. */
+  readonly manyRules?: number | undefined;
 }
 
 const findingsMaxDefault = 25;
@@ -74,22 +86,16 @@ function mayDiffer(joint: JointSet, action: string): boolean {
   const { original, changed } = joint;
   const [old, now] = sides.map((side) => original[side].actions.get(action));
   if (!isAlike(old?.shape, now?.shape)) return true;
-  const rulesOfSide = (side: DiffSide) =>
-    original[side].policies
-      .filter(({ actions }) => actions.includes(action))
-      .flatMap(({ rules }) => rules)
-      .filter(({ isShadow }) => !isShadow);
-  const [before, after] = [rulesOfSide('before'), rulesOfSide('after')];
+  const [before, after] = [enforcedOf(original.before, action), enforcedOf(original.after, action)];
   if (before.length !== after.length) return true;
-  const hasChanged = sides.length > 0 && Object.values(changed).some(({ size }) => size > 0);
-  return before.some((rule, at) => {
-    const other = after[at]!;
-    return !isAlike(rule, other) || (hasChanged && readsChanged(rule.condition, changed));
-  });
+  return before.some((rule, at) => !isAlike(rule, after[at]!) || readsChanged(rule.condition, changed));
 }
 
-/** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
-function diffAction(joint: JointSet, action: string, { known = [], findingsMax }: DiffOptions): SearchResult {
+function diffAction(
+  joint: JointSet,
+  action: string,
+  { known = [], findingsMax, manyRules }: DiffOptions,
+): SearchResult {
   const options: SearchOptions = {
     known: known
       .filter(({ facts }) => facts.action === action)
@@ -97,21 +103,42 @@ function diffAction(joint: JointSet, action: string, { known = [], findingsMax }
     findingsMax: findingsMax ?? findingsMaxDefault,
     isComplete: () => false,
   };
-  if (!readsLists(joint, action)) return searchChanges(createJointProblem(joint, action, false), options);
-  const coarse = createJointProblem(joint, action, true);
+  const all = rulesAsked(joint, action, manyRules);
+  let few = fewAtFirst(all, manyRules);
+  for (let round = 0; few.open.size > 0 && round < fewRounds; round += 1) {
+    const { needed, ...result } = searchRules(few, options);
+    if (needed.size === 0 && isSettled(result)) return result;
+    if (needed.size === 0) break;
+    few = withMoreAsked(few, needed);
+  }
+  return searchRules(all, options);
+}
+
+const fewRounds = 3;
+
+/** All that is left to be known is known: what more rules would say changes nothing. */
+function isSettled({ found, limits }: SearchResult): boolean {
+  return limits.length === 0 && found.every(({ example }) => example !== null);
+}
+
+/** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
+function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
+  const rules = writtenRules(of);
+  if (!readsLists(rules)) return searchChanges(createJointProblem(of, rules), options);
+  const coarse = createJointProblem(of, rules, { isCoarse: true });
   if (!searchIsOpen(coarse)) return searchChanges(coarse, options);
-  return searchChanges(createJointProblem(joint, action, false), {
+  return searchChanges(createJointProblem(of, rules), {
     ...options,
     isComplete: (found) => isCompleteCoarsely(coarse, found),
   });
 }
 
-function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): boolean {
+function searchIsOpen({ ctx, differs }: JointProblem): boolean {
   return solveFor(ctx, [differs]) !== false;
 }
 
-function readsLists(joint: JointSet, action: string): boolean {
-  return sides.some((side) => rulesOf(joint, side, action).some(({ condition }) => hasQuantifier(condition)));
+function readsLists({ rules }: WrittenRules): boolean {
+  return sides.some((side) => rules[side].some(({ condition }) => hasQuantifier(condition)));
 }
 
 function hasQuantifier(expression: Expression): boolean {

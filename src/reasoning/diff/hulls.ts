@@ -25,8 +25,11 @@ interface HullEnd {
 
 const leavesMax = 8;
 
+/** Told what a hull, or that there is none, rests on: that all of these can hold together. */
+export type Confirm = (literals: SolverClause) => void;
+
 /** Of the numbers that some bound ties wherever all of these hold. */
-export function hullsOf(ctx: ProofContext, must: SolverClause): readonly Hull[] {
+export function hullsOf(ctx: ProofContext, must: SolverClause, confirm: Confirm): readonly Hull[] {
   const numbers = [...ctx.leaves.values()].filter(
     ({ key, domain, base }) =>
       (domain === 'number' || domain === 'integer') &&
@@ -34,41 +37,55 @@ export function hullsOf(ctx: ProofContext, must: SolverClause): readonly Hull[] 
       key.startsWith('payload.') &&
       !/[[ ]/.test(key),
   );
-  return numbers.slice(0, leavesMax).flatMap((leaf) => hullOf(ctx, leaf, must) ?? []);
+  return numbers.slice(0, leavesMax).flatMap((leaf) => hullOf(ctx, leaf, { must, confirm }) ?? []);
 }
 
-function hullOf(ctx: ProofContext, leaf: Leaf, must: SolverClause): Hull | null {
+interface Asking {
+  readonly must: SolverClause;
+  readonly confirm: Confirm;
+}
+
+function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: Asking): Hull | null {
   const first = leaf.cells.findIndex(({ value }) => isValue(value));
   const last = leaf.cells.length - 1;
   if (first < 0 || first === last) return null;
   const canBe = (literal: number): boolean => solveNearFor(ctx, [...must, literal]) !== false;
   // Where it may be missing, no number is what it takes.
-  if (first > 0 && canBe(notLiteral(leaf.order[first]!))) return null;
+  if (first > 0 && canBe(notLiteral(leaf.order[first]!))) {
+    confirm([...must, notLiteral(leaf.order[first]!)]);
+    return null;
+  }
   const low = lowest((at) => canBe(notLiteral(leaf.order[at + 1]!)), first, last);
   const high = highest((at) => canBe(leaf.order[at]!), low, last);
+  for (const end of new Set([low, high])) confirm([...must, ...inCell(leaf, end)]);
   if (low === first && high === last) return null;
   return {
     key: leaf.key,
     low: low === first ? null : lowEnd(leaf, low),
     high: high === last ? null : highEnd(leaf, high),
-    currency: currencyOf(ctx, leaf.key, must),
+    currency: currencyOf(ctx, leaf.key, { must, confirm }),
   };
 }
 
-function currencyOf(ctx: ProofContext, key: string, must: SolverClause): string | null {
+function currencyOf(ctx: ProofContext, key: string, { must, confirm }: Asking): string | null {
   const steps = key.split('.').slice(1);
   const type = typeAt(ctx.action.shape, steps);
   if (type?.kind !== 'money' || type.currencyField === null) return null;
   const leaf = ctx.leaves.get(['payload', ...steps.slice(0, -1), type.currencyField].join('.'));
   if (leaf === undefined) return null;
-  const { cells, order } = leaf;
-  const inCell = (at: number): readonly SolverLiteral[] => [
+  const all = leaf.cells.map((cell, at) => ({ cell, within: [...must, ...inCell(leaf, at)] }));
+  const possible = all.filter(({ within }) => solveNearFor(ctx, within) !== false);
+  if (possible.length > 1) for (const { within } of possible.slice(0, 2)) confirm(within);
+  const value = possible.length === 1 ? possible[0]!.cell.value : null;
+  return typeof value === 'string' && isAlone(leaf, value) ? value : null;
+}
+
+/** All hold where the leaf is in the cell. */
+export function inCell({ cells, order }: Leaf, at: number): readonly SolverLiteral[] {
+  return [
     ...(at === 0 ? [] : [order[at]!]),
     ...(at === cells.length - 1 ? [] : [notLiteral(order[at + 1]!)]),
   ];
-  const possible = cells.filter((_, at) => solveNearFor(ctx, [...must, ...inCell(at)]) !== false);
-  const value = possible.length === 1 ? possible[0]!.value : null;
-  return typeof value === 'string' && isAlone(leaf, value) ? value : null;
 }
 
 /** Whether no condition takes another text for it. */
@@ -88,14 +105,14 @@ export function typeAt(shape: Shape, steps: readonly string[]): Type | null {
 }
 
 /** The first place for which it holds; it holds for all later ones. */
-function lowest(holds: (at: number) => boolean, from: number, to: number): number {
+export function lowest(holds: (at: number) => boolean, from: number, to: number): number {
   if (from >= to) return from;
   const middle = (from + to) >> 1;
   return holds(middle) ? lowest(holds, from, middle) : lowest(holds, middle + 1, to);
 }
 
 /** The last place for which it holds; it holds for all earlier ones. */
-function highest(holds: (at: number) => boolean, from: number, to: number): number {
+export function highest(holds: (at: number) => boolean, from: number, to: number): number {
   if (from >= to) return from;
   const middle = (from + to + 1) >> 1;
   return holds(middle) ? highest(holds, middle, to) : highest(holds, from, middle - 1);

@@ -4,23 +4,34 @@
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { judge } from '../../language/spec/authorize.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { lowerCondition } from '../prove/lower.ts';
 import { type OutcomeLiterals, outcomesOf } from '../prove/outcomes.ts';
 import { createContext, finishProblem } from '../prove/problem.ts';
 import { countElements } from '../prove/quantifiers.ts';
+import { textTruth } from '../prove/text-choice.ts';
+import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Cause, type CauseContext, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
-import { type BothSides, type DiffSide, type JointSet, rulesOfBoth, sides } from './joint-set.ts';
+import type { JointRules, WrittenRules } from './few-rules.ts';
+import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
+import { markNumbers } from './marked-numbers.ts';
 import { type Region, regionsOf } from './regions.ts';
 import { type Validity, validityOf } from './validity.ts';
+import { setTextsApart } from './where-changed.ts';
 
 export interface JointProblem {
   readonly joint: JointSet;
   readonly ctx: ProofContext;
   /** Of both sides. */
   readonly rules: readonly Rule[];
+  readonly open: readonly GuessedRules[];
+  /** None of the open rules holds. */
+  readonly isClosed: SolverLiteral;
   readonly validity: Validity;
   readonly causes: readonly Cause[];
   /** The most serious first. */
@@ -29,10 +40,25 @@ export interface JointProblem {
   readonly differs: SolverLiteral;
 }
 
-export function createJointProblem(joint: JointSet, action: string, isCoarse: boolean): JointProblem {
-  const rules = rulesOfBoth(joint, action);
-  const ctx = createContext(joint.set, action, { isCoarse });
+export interface JointProblemOptions {
+  readonly isCoarse?: boolean;
+  /** Each text that conditions name is a cell of its own. */
+  readonly areTextsApart?: boolean;
+}
+
+export function createJointProblem(
+  { joint, action }: Pick<JointRules, 'joint' | 'action'>,
+  { rules, open, isPart }: WrittenRules,
+  { isCoarse = false, areTextsApart = false }: JointProblemOptions = {},
+): JointProblem {
+  const ctx = createContext(joint.set, action, { isCoarse, rules: [] });
   countElements(ctx, conditionsOf(joint, rules));
+  const guessed = open.map(({ rules: own, standIn }) => ({ rules: own, pair: guess(ctx, standIn) }));
+  markNumbers(
+    ctx,
+    open.flatMap(({ rules: own }) => own),
+    joint.original.after,
+  );
   const contexts = { before: sideContext(ctx, rules.before), after: sideContext(ctx, rules.after) };
   const shapeOf = (side: DiffSide) => joint.original[side].actions.get(action)?.shape ?? null;
   const validity = validityOf(ctx, { before: shapeOf('before'), after: shapeOf('after') });
@@ -40,10 +66,44 @@ export function createJointProblem(joint: JointSet, action: string, isCoarse: bo
   const decisions = { before: of('before'), after: of('after') };
   const causeContext: CauseContext = { joint, action, contexts, validity };
   const causes = causesOf(causeContext);
-  const regions = regionsOf(ctx, decisions, { validity, causes });
+  const all = regionsOf(ctx, decisions, { validity, causes });
+  const regions = isPart ? all.map((region) => whereCausesDiffer(ctx, region, causes)) : all;
   const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
+  if (areTextsApart) ctx.beforeCut.push(() => setTextsApart(ctx));
+  const isClosed = ctx.circuit.and(guessed.map(({ pair }) => pair.isFalse));
   finishProblem(ctx);
-  return { joint, ctx, rules: sides.flatMap((side) => rules[side]), validity, causes, regions, differs };
+  return {
+    joint,
+    ctx,
+    rules: sides.flatMap((side) => rules[side]),
+    open: guessed,
+    isClosed,
+    validity,
+    causes,
+    regions,
+    differs,
+  };
+}
+
+/** Elsewhere the formula, which lacks rules, says nothing. */
+function whereCausesDiffer({ circuit }: ProofContext, region: Region, causes: readonly Cause[]): Region {
+  const isThere = circuit.or(causes.map(({ differs }) => differs));
+  return { ...region, literal: circuit.and([region.literal, isThere]) };
+}
+
+/** True, false or unknown; tried as false first. */
+function guess({ circuit, lowered }: ProofContext, condition: Expression): Pair {
+  const pair = { isTrue: circuit.free(), isFalse: circuit.free(true) };
+  circuit.require([notLiteral(pair.isTrue), notLiteral(pair.isFalse)]);
+  lowered.set(condition, pair);
+  return pair;
+}
+
+export interface GuessedRules {
+  /** As the set of now has them. */
+  readonly rules: readonly Rule[];
+  /** False where all are, and true where one is. */
+  readonly pair: Pair;
 }
 
 export interface SideDecision {
@@ -80,4 +140,16 @@ function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
     DENY: circuit.or([notLiteral(isValid), ruled.DENY]),
   };
   return { outcome, enforcement: enforcementOf(ctx, { outcome, ruled, isValid }) };
+}
+
+/** Ids of open rules that say of a request, as the set of now knows it, something else than the last model does. */
+export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts): readonly string[] {
+  if (open.length === 0) return [];
+  const { scope } = judge(joint.original.after, facts, ({ points, isShadow }) => points !== 0 && !isShadow);
+  return open.flatMap(({ rules, pair }) => {
+    const acting = rules.filter(({ condition }) => evaluateCondition(condition, scope) !== false);
+    const isGuessedFalse = textTruth(ctx, pair) === false;
+    if (acting.length === 0) return isGuessedFalse ? [] : [rules[0]!.id];
+    return isGuessedFalse ? acting.map(({ id }) => id) : [];
+  });
 }

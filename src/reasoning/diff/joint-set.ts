@@ -2,10 +2,8 @@
 // differently goes by two names. Of a list that lost or gained entries three lists are made, so that a condition over it
 // is read as one over what both have, or over what only one has.
 
-import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { List, Meter, PolicySet, Rule } from '../../language/model/policy.ts';
-import { enforcedOf } from '../prove/problem.ts';
+import type { List, Meter, PolicySet } from '../../language/model/policy.ts';
 import { mapOperands } from '../prove/rewrite.ts';
 import { type ChangedDeclarations, changedDeclarations } from './declarations.ts';
 import { splitList } from './lists.ts';
@@ -211,25 +209,4 @@ function writerOf(side: DiffSide, names: Names): (expression: Expression) => Exp
 
 function anyOf({ type, span }: Expression, operands: readonly Expression[]): Expression {
   return operands.length === 1 ? operands[0]! : { kind: 'or', operands, type, span };
-}
-
-/** The rules that decide an action on one side, in the order of their ids, in the names of the joint set. */
-export function rulesOf({ original, written }: JointSet, side: DiffSide, action: string): readonly Rule[] {
-  return enforcedOf(original[side], action).map((rule) => ({
-    ...rule,
-    condition: written[side](rule.condition),
-  }));
-}
-
-/** Those of both sides; a condition that is as it was is the same object, which is made into a formula once. */
-export function rulesOfBoth(joint: JointSet, action: string): BothSides<readonly Rule[]> {
-  const before = rulesOf(joint, 'before', action);
-  const conditions = new Map(before.map(({ id, condition }) => [id, condition]));
-  const after = rulesOf(joint, 'after', action).map((rule) => {
-    const condition = conditions.get(rule.id);
-    return condition !== undefined && isSameMeaning(condition, rule.condition)
-      ? { ...rule, condition }
-      : rule;
-  });
-  return { before, after };
 }

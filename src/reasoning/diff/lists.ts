@@ -13,9 +13,15 @@ const namedMax = 3;
 export function splitList(before: List, after: List): BothSides<readonly List[]> | null {
   if (before.type.kind !== after.type.kind || before.ignoringCase !== after.ignoringCase) return null;
   const [old, now] = [keysOf(before), keysOf(after)];
-  const common = after.entries.filter((entry) => old.has(keyIn(after, entry)));
   const removed = before.entries.filter((entry) => !now.has(keyIn(before, entry)));
   const added = after.entries.filter((entry) => !old.has(keyIn(after, entry)));
+  // A side that has no more than both have is what they have in common: what is known of its entries is known already.
+  const common =
+    removed.length === 0
+      ? before.entries
+      : added.length === 0
+        ? after.entries
+        : after.entries.filter((entry) => old.has(keyIn(after, entry)));
   const shared = common.length === 0 ? [] : [{ ...after, entries: common }];
   return {
     before: atLeastOne([...shared, ...part(before, 'gone', removed)], before),

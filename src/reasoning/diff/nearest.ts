@@ -37,6 +37,7 @@ const mondayMs = Date.UTC(2026, 2, 2);
 /** At the same time of a week that people can imagine, where it may be. */
 function ofOurDays(facts: Facts, isOne: (facts: Facts) => boolean): Facts {
   const weeks = Math.floor((facts.nowMs - mondayMs) / weekMs);
+  if (weeks === 0) return facts;
   const moved = { ...facts, nowMs: facts.nowMs - weeks * weekMs };
   return isOne(moved) ? moved : facts;
 }

@@ -7,7 +7,6 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
-import { checkPayload } from '../../language/spec/payload.ts';
 import { memo } from '../../language/value/memo.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
@@ -16,6 +15,7 @@ import { preferPlainTexts, textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
+import type { RuleIds } from './few-rules.ts';
 import {
   type DiffExample,
   decidedOnce,
@@ -26,13 +26,13 @@ import {
 } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
 import { enlarged } from './huge.ts';
-import { hullsOf } from './hulls.ts';
-import type { JointProblem } from './joint-problem.ts';
-import { type BothSides, type JointSet, sides } from './joint-set.ts';
+import { type Confirm, hullsOf } from './hulls.ts';
+import { type JointProblem, wronglyGuessed } from './joint-problem.ts';
+import { type BothSides, sides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import type { Region } from './regions.ts';
 import { textsToTry, withAnotherText } from './text-attempts.ts';
-import { type ShapePart, withExtra } from './validity.ts';
+import { hasFault, type ShapeFault, withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
 
 export interface FoundChange {
@@ -68,7 +68,13 @@ const attemptedRounds = 3;
 const drawnSeed = 5;
 const drawnMax = 300;
 
-export function searchChanges(problem: JointProblem, options: SearchOptions): SearchResult {
+/** What was found counts only where nothing is needed. */
+export interface FewSearchResult extends SearchResult {
+  /** Ids of open rules that say something else than was guessed. */
+  readonly needed: RuleIds;
+}
+
+export function searchChanges(problem: JointProblem, options: SearchOptions): FewSearchResult {
   return new Search(problem, options).run();
 }
 
@@ -79,7 +85,11 @@ interface Description {
   readonly terms: readonly FindingTerm[];
   readonly faults: readonly ShapeFault[];
   readonly words: readonly string[];
+  /** As the definition says it. */
+  readonly isOne: IsOne;
 }
+
+type IsOne = (asked: BothSides<Facts>) => boolean;
 
 interface Searched {
   /** Where it holds, nothing that was found in the region does. */
@@ -97,6 +107,7 @@ class Search {
   readonly #small: SolverClause;
   #texts: readonly string[] | null = null;
   readonly #sidedFacts = new WeakMap<Facts, BothSides<Facts>>();
+  readonly #needed = new Set<string>();
 
   constructor(problem: JointProblem, options: SearchOptions) {
     this.#problem = problem;
@@ -105,7 +116,7 @@ class Search {
     this.#small = [...problem.ctx.bounds.values()].map(({ literal }) => literal);
   }
 
-  run(): SearchResult {
+  run(): FewSearchResult {
     const { circuit, isCoarse, lists, bounded } = this.#ctx;
     let searched = this.#problem.regions
       .filter(({ literal }) => literal !== circuit.no)
@@ -116,6 +127,7 @@ class Search {
       searched.flatMap(({ region, own }) => this.#inRegion(region, { own, small }));
     const prove = (): void => this.#prove(searched.map(({ region, own }) => [region.literal, own]));
     const found = inAll(this.#small);
+    if (this.#needed.size > 0) return { found, limits: [...this.#limits], needed: this.#needed };
     prove();
     if (this.#isOfSizeAlone() && this.#options.isComplete(found)) this.#limits.clear();
     if (this.#limits.has('huge payloads')) {
@@ -123,9 +135,9 @@ class Search {
       // What is only said otherwise matters to nobody's huge request.
       searched = searched.filter(({ region: { tier } }) => tier < 6);
       found.push(...inAll([]));
-      prove();
+      if (this.#needed.size === 0) prove();
     }
-    return { found, limits: [...this.#limits] };
+    return { found, limits: [...this.#limits], needed: this.#needed };
   }
 
   #isOfSizeAlone(): boolean {
@@ -150,16 +162,24 @@ class Search {
 
   /** What is not settled may be for all that is known. */
   #canHold(assumptions: SolverClause): boolean {
-    const answer = solveFor(this.#ctx, assumptions, conflictsMax);
+    const answer = this.#solve(assumptions);
     if (answer === null) this.#limits.add('too much search');
     return answer !== false;
+  }
+
+  /** Models in which no open rule holds come first: of these nothing is guessed. */
+  #solve(assumptions: SolverClause): boolean | null {
+    const { open, isClosed } = this.#problem;
+    if (open.length > 0 && solveFor(this.#ctx, [...assumptions, isClosed], conflictsMax) === true)
+      return true;
+    return solveFor(this.#ctx, assumptions, conflictsMax);
   }
 
   #inRegion(region: Region, { own, small }: Searched): readonly FoundChange[] {
     const { circuit } = this.#ctx;
     const found: FoundChange[] = [];
     const must = [region.literal, own, ...small];
-    while (this.#canHold(must)) {
+    while (this.#needed.size === 0 && this.#canHold(must)) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
         this.#limits.add('too many findings');
         break;
@@ -188,9 +208,12 @@ class Search {
     const terms = termsIn(literals.flatMap((literal) => parts.get(literal)?.term ?? [])).toSorted(
       (a, b) => written.indexOf(a.expression) - written.indexOf(b.expression),
     );
-    const shown = terms.map((term) => this.#told(term, all));
-    const hulls = hullsOf(this.#ctx, all);
-    return { causes, literals, terms, faults, words: [...told, ...wordsOf(this.#ctx, shown, hulls)] };
+    const isOne = this.#isOne(region, { terms, faults });
+    const confirm = (needed: SolverClause): void => this.#confirm(needed, isOne);
+    const shown = terms.map((term) => this.#told(term, all, confirm));
+    const hulls = hullsOf(this.#ctx, all, confirm);
+    const words = [...told, ...wordsOf(this.#ctx, shown, hulls)];
+    return { causes, literals, terms, faults, words, isOne };
   }
 
   /** Those without which it would not happen; the model is one in which no other differs, where that can be. */
@@ -206,7 +229,7 @@ class Search {
       if (solveFor(this.#ctx, [...kept, notLiteral(differs)], conflictsMax) === true)
         kept.push(notLiteral(differs));
     }
-    solveFor(this.#ctx, kept);
+    this.#solve(kept);
     return all.filter(({ differs }) => solver.holds(differs));
   }
 
@@ -238,11 +261,12 @@ class Search {
   }
 
   /** Of how a term is told: that it may be unknown only where it may. */
-  #told(term: FindingTerm, must: SolverClause): FindingTerm {
+  #told(term: FindingTerm, must: SolverClause, confirm: Confirm): FindingTerm {
     if (term.truths.length < 2) return term;
     const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
     const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
     const mayBe = solveNearFor(this.#ctx, [...must, ...isUnknown], conflictsMax) !== false;
+    if (mayBe) confirm([...must, ...isUnknown]);
     return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
   }
 
@@ -263,13 +287,17 @@ class Search {
     return core;
   }
 
+  #isOne(region: Region, { terms, faults }: Pick<Description, 'terms' | 'faults'>): IsOne {
+    const { joint } = this.#problem;
+    return (asked) =>
+      isOfRegion(joint, { region, terms }, asked) && faults.every((fault) => hasFault(joint, fault, asked));
+  }
+
   // ---- from a description to a request
 
   #found(region: Region, description: Description, must: SolverClause): FoundChange {
-    const { causes, literals, terms, faults, words } = description;
+    const { causes, literals, terms, words, isOne } = description;
     const { joint } = this.#problem;
-    const isOne = (asked: BothSides<Facts>): boolean =>
-      isOfRegion(joint, { region, terms }, asked) && faults.every((fault) => hasFault(joint, fault, asked));
     const guessed = new Map<string, Span>();
     const facts = this.#witness([...must, ...literals], isOne, guessed);
     const plain = { region, causes, terms, when: words };
@@ -282,20 +310,18 @@ class Search {
   }
 
   /** In the names of the joint set; null where no model became a request that is decided so. */
-  #witness(
-    must: SolverClause,
-    isOne: (asked: BothSides<Facts>) => boolean,
-    guessed: Map<string, Span>,
-  ): Facts | null {
+  #witness(must: SolverClause, isOne: IsOne, guessed: Map<string, Span>): Facts | null {
     const { circuit } = this.#ctx;
     const attempt = circuit.free(true);
     preferPlainTexts(this.#ctx);
     for (let round = 0; round < witnessesMax; round += 1) {
-      if (solveFor(this.#ctx, [...must, attempt], conflictsMax) !== true) break;
+      if (this.#solve([...must, attempt]) !== true) break;
       const facts = this.#request();
       const isGood = (one: Facts): boolean => isOne(this.#sided(one));
       const good = enlarged(this.#ctx, facts).find(isGood);
       if (good !== undefined) return good;
+      this.#need(wronglyGuessed(this.#problem, this.#sided(facts).after));
+      if (this.#needed.size > 0) return null;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
       if (other !== null) return other;
       for (const { span } of this.#ctx.guesses.values())
@@ -305,8 +331,21 @@ class Search {
     return this.#drawn(isOne);
   }
 
+  /** What holds of guesses holds of the rules, too, or these are needed. */
+  #confirm(assumptions: SolverClause, isOne: IsOne): void {
+    if (this.#problem.open.length === 0 || this.#needed.size > 0) return;
+    if (this.#solve(assumptions) !== true) return;
+    const facts = this.#request();
+    const wrong = wronglyGuessed(this.#problem, this.#sided(facts).after);
+    if (wrong.length > 0 && !isOne(this.#sided(facts))) this.#need(wrong);
+  }
+
+  #need(ids: readonly string[]): void {
+    for (const id of ids) this.#needed.add(id);
+  }
+
   /** A request that is drawn at random and happens to be one. */
-  #drawn(isOne: (asked: BothSides<Facts>) => boolean): Facts | null {
+  #drawn(isOne: IsOne): Facts | null {
     const { joint } = this.#problem;
     for (const side of sides) {
       const set = joint.original[side];
@@ -362,9 +401,6 @@ interface Told {
   readonly fault?: ShapeFault;
 }
 
-/** A place of which one side's shape says that it is wrong. */
-type ShapeFault = Pick<ShapePart, 'side' | 'pointer'>;
-
 function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
   if (!found.has(literal)) found.set(literal, told);
 }
@@ -379,12 +415,4 @@ function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
     byText.set(key, { ...term, truths });
   }
   return [...byText.values()];
-}
-
-function hasFault({ original }: JointSet, { side, pointer }: ShapeFault, asked: BothSides<Facts>): boolean {
-  const { action, payload } = asked[side];
-  const shape = original[side].actions.get(action)?.shape;
-  return (
-    shape !== undefined && checkPayload(shape, payload).some((issue) => issue.pointer.startsWith(pointer))
-  );
 }

@@ -3,6 +3,7 @@
 
 import { describeSlot } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
+import type { Facts } from '../../language/model/request.ts';
 import type { Field, Range, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
@@ -13,7 +14,7 @@ import { pathText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { type BothSides, type DiffSide, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import { type OpenDifference, type ShapeDifference, shapeDifferences } from './shapes.ts';
 
 export interface Validity {
@@ -271,4 +272,19 @@ export function withExtra<T extends object>(payload: T, steps: readonly string[]
   return typeof inner === 'object' && inner !== null
     ? { ...payload, [first]: withExtra(inner, rest) }
     : payload;
+}
+
+/** A place of which one side's shape says that it is wrong. */
+export type ShapeFault = Pick<ShapePart, 'side' | 'pointer'>;
+
+export function hasFault(
+  { original }: JointSet,
+  { side, pointer }: ShapeFault,
+  asked: BothSides<Facts>,
+): boolean {
+  const { action, payload } = asked[side];
+  const shape = original[side].actions.get(action)?.shape;
+  return (
+    shape !== undefined && checkPayload(shape, payload).some((issue) => issue.pointer.startsWith(pointer))
+  );
 }

@@ -9,12 +9,25 @@ import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
 import { placeholder, type Understood, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
-import type { Elements, ProofContext } from './context.ts';
+import { type Elements, noElements, type ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
 import { expressionMeaning, withPlaceholder } from './rewrite.ts';
 
+/** A condition over one leaf. */
+export interface LeafCondition {
+  readonly leaf: Leaf;
+  /** With the placeholder for the leaf. */
+  readonly rewritten: Expression;
+  readonly understood: Understood;
+  readonly truthAt: LeafAtom['truthAt'];
+}
+
 /** Null where it reads another number of leaves, or nothing is known of its form. */
-export function leafAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
+export function leafCondition(
+  ctx: ProofContext,
+  expression: Expression,
+  elements: Elements = noElements,
+): LeafCondition | null {
   const leaves = leavesIn(ctx, expression, elements);
   const [leaf] = leaves ?? [];
   if (leaf === undefined || leaves!.size !== 1) return null;
@@ -24,6 +37,13 @@ export function leafAtom(ctx: ProofContext, expression: Expression, elements: El
   const understood = understand(rewritten, ctx.set, leaf.domain);
   if (understood === null) return null;
   if (understood.kind !== 'presence' && readsMoney(expression)) return null;
+  return { leaf, rewritten, understood, truthAt: truthOver(ctx, rewritten, leaf) };
+}
+
+export function leafAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
+  const read = leafCondition(ctx, expression, elements);
+  if (read === null) return null;
+  const { leaf, rewritten, understood } = read;
   // What is guessed of one text is guessed once, by whatever name the text is read.
   const isOneName = elements.size === 0 && understood.kind !== 'loose';
   const text = isOneName ? expressionMeaning(expression) : canonicalMeaning(rewritten);

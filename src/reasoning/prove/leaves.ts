@@ -17,6 +17,7 @@ import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
 import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
+import { memo } from '../../language/value/memo.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
 import { type Domain, isCell, isValue, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
 import { horizon } from '../cells/times.ts';
@@ -153,11 +154,18 @@ function fitsPlace({ slot, shape, key }: Place): (value: Value) => boolean {
   if (type.kind !== 'text') return () => true;
   const name = key.split('.').at(-1);
   const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
-  return (value) => {
-    if (typeof value !== 'string') return true;
-    return isOfTextType(type, value) && (isOfMoney !== true || isCurrency(value));
-  };
+  const isOfType = memo(
+    textFits,
+    type,
+    () => (value) => typeof value !== 'string' || isOfTextType(type, value),
+  );
+  return isOfMoney === true
+    ? (value) => isOfType(value) && (typeof value !== 'string' || isCurrency(value))
+    : isOfType;
 }
+
+/** The same for the same type, by which what is found with it is found again. */
+const textFits = new WeakMap<Type, Leaf['fits']>();
 
 function isInRange({ low, high }: Range, value: Decimal): boolean {
   return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);

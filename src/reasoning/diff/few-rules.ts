@@ -1,0 +1,166 @@
+// Of an action of many rules, those that a comparison asks. Rules that do nothing where a change makes a difference are
+// left out. Of many others it begins with what has changed, what adds to risk, and a few of each kind; the rest is left
+// open: whether such a rule holds is a guess, the same on both sides, so that what is proved holds whatever these rules
+// say. Where a request shows that a guess was wrong, its rule is taken in.
+
+import { isSameMeaning } from '../../language/model/canonical.ts';
+import { descendants } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Rule } from '../../language/model/policy.ts';
+import { booleanType } from '../../language/model/type.ts';
+import { isGuard } from '../prove/outcomes.ts';
+import { enforcedOf } from '../prove/problem.ts';
+import { isAlike, readsChanged } from './declarations.ts';
+import { createJointProblem } from './joint-problem.ts';
+import type { BothSides, DiffSide, JointSet } from './joint-set.ts';
+import { actsWhereChanged } from './where-changed.ts';
+
+/** Ids of rules. */
+export type RuleIds = ReadonlySet<string>;
+
+export const noRules: RuleIds = new Set();
+
+/** The rules of an action on both sides. */
+export interface JointRules {
+  readonly joint: JointSet;
+  readonly action: string;
+  /** Unchanged rules that are left open. */
+  readonly open: RuleIds;
+  /** Unchanged rules that do nothing where a change makes a difference. */
+  readonly out: RuleIds;
+}
+
+const manyByDefault = 100;
+const takenAtOnce = 8;
+
+/** All rules; of `manyRules` and more those that do nothing where something has changed are left out. */
+export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDefault): JointRules {
+  const all = { joint, action, open: noRules, out: noRules };
+  const { before, after } = joint.original;
+  if (enforcedOf(after, action).length < manyRules) return all;
+  if (!isAlike(before.actions.get(action)?.shape, after.actions.get(action)?.shape)) return all;
+  const unchanged = unchangedRules(joint, action);
+  const open = new Set(unchanged.map(({ id }) => id));
+  const changes = { ...all, open };
+  const acts = actsWhereChanged(createJointProblem(changes, writtenRules(changes), { areTextsApart: true }));
+  return { ...all, out: new Set(unchanged.flatMap((rule) => (acts(rule) ? [] : [rule.id]))) };
+}
+
+/** Where many are left, a few of each kind are asked at first. */
+export function fewAtFirst(all: JointRules, manyRules = manyByDefault): JointRules {
+  const rules = enforcedOf(all.joint.original.after, all.action).filter(({ id }) => !all.out.has(id));
+  if (rules.length < manyRules) return all;
+  const open = unchangedRules(all.joint, all.action).filter(({ id }) => !all.out.has(id));
+  return { ...all, open: withoutFirst(open, new Set(open.map(kindOf))) };
+}
+
+/** With the rules that are needed, and a few more of their kinds. */
+export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
+  const rules = enforcedOf(of.joint.original.after, of.action).filter(({ id }) => of.open.has(id));
+  const kinds = new Set(rules.filter(({ id }) => needed.has(id)).map(kindOf));
+  const left = rules.filter(({ id }) => !needed.has(id));
+  return { ...of, open: withoutFirst(left, kinds) };
+}
+
+/** Of each of the kinds a few are taken, those first that are quickly made into a formula. */
+function withoutFirst(rules: readonly Rule[], kinds: ReadonlySet<string>): RuleIds {
+  const taken = [...Map.groupBy(rules, kindOf)].flatMap(([kind, own]) =>
+    kinds.has(kind) ? own.toSorted(plainFirst).slice(0, takenAtOnce) : [],
+  );
+  const ids = new Set(taken.map(({ id }) => id));
+  return new Set(rules.flatMap(({ id }) => (ids.has(id) ? [] : [id])));
+}
+
+function plainFirst(a: Rule, b: Rule): number {
+  return Number(isCostly(a)) - Number(isCostly(b));
+}
+
+const costly: ReadonlySet<Expression['kind']> = new Set(['like', 'matches', 'text-test', 'quantify', 'call']);
+
+function isCostly({ condition }: Rule): boolean {
+  return [...descendants(condition)].some(({ kind }) => costly.has(kind));
+}
+
+/** Equal for rules that do the same where they hold. */
+function kindOf({ effect, requirement, validForSeconds }: Rule): string {
+  return JSON.stringify([effect, requirement, validForSeconds]);
+}
+
+/** Those of both sides that say the same and mean the same; what reads risk does so where all that adds to it is alike. */
+function unchangedRules(joint: JointSet, action: string): readonly Rule[] {
+  const { original, changed } = joint;
+  const [before, after] = [enforcedOf(original.before, action), enforcedOf(original.after, action)];
+  const old = new Map(before.map((rule) => [rule.id, rule]));
+  const alike = after.filter(
+    (rule) => isAlike(old.get(rule.id), rule) && !readsChanged(rule.condition, changed),
+  );
+  const adding = (rules: readonly Rule[]): number => rules.filter(({ points }) => points !== 0).length;
+  const isRiskAlike = adding(before) === adding(alike) && adding(after) === adding(alike);
+  return alike.filter((rule) => rule.points === 0 && (isRiskAlike || !rule.readsRisk));
+}
+
+/**
+ * Rules of which nothing is asked: whether they hold is a guess. Guards that ask for the same are guessed together, false
+ * where all are and true where one is, since a decision asks nothing else of them.
+ */
+export interface OpenRules {
+  /** As the set of now has them. */
+  readonly rules: readonly Rule[];
+  /** Of their condition, in the formula; it reads nothing. */
+  readonly standIn: Expression;
+}
+
+export interface WrittenRules {
+  /** In the names of the joint set, with one for open rules that are guessed together. */
+  readonly rules: BothSides<readonly Rule[]>;
+  readonly open: readonly OpenRules[];
+  /** Some are left out that do nothing where a change makes a difference. */
+  readonly isPart: boolean;
+}
+
+/** A condition that is alike on both sides is one object, which is made into a formula once. */
+export function writtenRules({ joint, action, open: left, out }: JointRules): WrittenRules {
+  const { original, written } = joint;
+  const own = (side: DiffSide): readonly Rule[] =>
+    enforcedOf(original[side], action).filter(({ id }) => !left.has(id) && !out.has(id));
+  const known = new Map<string, Expression>();
+  const writtenOf = (side: DiffSide): readonly Rule[] =>
+    own(side).map((rule) => {
+      const [before, now] = [known.get(rule.id), written[side](rule.condition)];
+      const condition = before !== undefined && isSameMeaning(before, now) ? before : now;
+      known.set(rule.id, condition);
+      return { ...rule, condition };
+    });
+  const rules = { before: writtenOf('before'), after: writtenOf('after') };
+  const open = together(
+    enforcedOf(original.after, action).filter(({ id }) => left.has(id)),
+    [...known.keys()],
+  );
+  const standIns = open.map(({ rules: [first], standIn }) => ({ ...first!, condition: standIn }));
+  return {
+    rules: { before: [...rules.before, ...standIns], after: [...rules.after, ...standIns] },
+    open,
+    isPart: out.size > 0,
+  };
+}
+
+/** Which rule a decision names goes by the order of ids, so that no other rule stands between those of one guess. */
+function together(left: readonly Rule[], others: readonly string[]): readonly OpenRules[] {
+  const order = [...left.map(({ id }) => id), ...others].sort();
+  const isLeft = new Set(left.map(({ id }) => id));
+  const place = new Map<string, number>();
+  let passed = 0;
+  for (const id of order) {
+    if (isLeft.has(id)) place.set(id, passed);
+    else passed += 1;
+  }
+  const sorted = left.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const groups = Map.groupBy(sorted, (rule) =>
+    isGuard(rule) ? `${kindOf(rule)} ${place.get(rule.id)}` : rule.id,
+  );
+  return [...groups.values()].map((rules) => ({ rules, standIn: standInFor(rules[0]!) }));
+}
+
+function standInFor({ span }: Rule): Expression {
+  return { kind: 'literal', value: true, type: booleanType, span };
+}

@@ -1,0 +1,112 @@
+// Which of the unchanged rules may act where a change makes a difference. Of each leaf that the changed rules read it is
+// asked once in which cells it can be there; a rule with a condition that is false in all of them does nothing there.
+// INVARIANT: where a condition is not known to be false of every value of a cell, the rule may act.
+
+import type { Expression } from '../../language/model/expression.ts';
+import type { Rule } from '../../language/model/policy.ts';
+import { type Cell, isValue, keyOf, type Leaf, marksOf, namedCount } from '../cells/leaf.ts';
+import { comparisonCall } from '../prove/comparison.ts';
+import type { ProofContext } from '../prove/context.ts';
+import { type LeafCondition, leafCondition } from '../prove/leaf-atom.ts';
+import { firstElse } from '../prove/rewrite.ts';
+import { solveNearFor } from '../prove/search.ts';
+import { notLiteral, type SolverClause } from '../solver/literal.ts';
+import { highest, inCell, lowest } from './hulls.ts';
+import type { JointProblem } from './joint-problem.ts';
+
+const textsMax = 200;
+
+/** Before leaves are cut: of texts that are asked about, each that is named is a cell of its own. */
+export function setTextsApart({ leaves }: ProofContext): void {
+  for (const leaf of leaves.values())
+    if (leaf.domain === 'text' && namedCount(leaf) <= textsMax) leaf.isEachApart = true;
+}
+
+/** `problem` is of the changed rules, with all others open and texts apart. */
+export function actsWhereChanged({ ctx, causes, joint }: JointProblem): (rule: Rule) => boolean {
+  const differs = ctx.circuit.or(causes.map((cause) => cause.differs));
+  const canBe = (literals: SolverClause): boolean => solveNearFor(ctx, [differs, ...literals]) !== false;
+  const places = new Map([...ctx.leaves.values()].map((leaf) => [leaf, placesOf(leaf, canBe)]));
+  const isFalseThere = (condition: Expression): boolean => {
+    const asked = leafCondition(ctx, condition);
+    const known = asked === null ? null : (places.get(asked.leaf) ?? null);
+    return known?.cells.every((cell) => isFalseIn(asked!, cell, known)) === true;
+  };
+  return ({ condition }) => ![...conjuncts(ctx, joint.written.after(condition))].some(isFalseThere);
+}
+
+/** Where a leaf can be. */
+interface Places {
+  readonly cells: readonly Cell[];
+  /** Keys of the numbers at which its cells end. */
+  readonly marks: ReadonlySet<string>;
+}
+
+/** Null where nothing is asked of it. */
+function placesOf(leaf: Leaf, canBe: (literals: SolverClause) => boolean): Places | null {
+  const { cells, order, domain, base, isEachApart } = leaf;
+  if (base !== null || cells.length === 0) return null;
+  switch (domain) {
+    case 'text':
+    case 'closed':
+    case 'boolean':
+      if (domain === 'text' && !isEachApart) return null;
+      return { cells: cells.filter((_, at) => canBe(inCell(leaf, at))), marks: new Set() };
+    case 'number':
+    case 'integer': {
+      const first = cells.findIndex(({ value }) => isValue(value));
+      const states = cells.slice(0, first).filter((_, at) => canBe(inCell(leaf, at)));
+      const marks = new Set(marksOf(leaf).map(keyOf));
+      if (first < 0 || !canBe([order[first]!])) return { cells: states, marks };
+      const low = lowest((at) => canBe([order[first]!, notLiteral(order[at + 1]!)]), first, cells.length - 1);
+      const high = highest((at) => canBe([order[at]!]), low, cells.length - 1);
+      return { cells: [...states, ...cells.slice(low, high + 1)], marks };
+    }
+    case 'address':
+    case 'time':
+    case 'presence':
+      return null;
+  }
+}
+
+function isFalseIn({ leaf, understood, truthAt }: LeafCondition, cell: Cell, { marks }: Places): boolean {
+  if (cell.isOther && understood.kind !== 'presence') return false;
+  if (leaf.domain === 'number' || leaf.domain === 'integer') {
+    const isConstant =
+      understood.kind === 'presence' ||
+      (understood.kind === 'values' && understood.values.every((value) => marks.has(keyOf(value))));
+    if (!isConstant) return false;
+  }
+  return truthAt(cell.value) === false;
+}
+
+/** Conditions that all have to hold, of forms that are asked about. */
+function* conjuncts(ctx: ProofContext, condition: Expression): Generator<Expression> {
+  switch (condition.kind) {
+    case 'and':
+      for (const operand of condition.operands) yield* conjuncts(ctx, operand);
+      return;
+    case 'let': {
+      const declared = ctx.set.lets.get(condition.id);
+      if (declared !== undefined) yield* conjuncts(ctx, declared.expression);
+      return;
+    }
+    case 'in-range':
+      yield* conjuncts(ctx, comparisonCall('>=', condition.subject, condition.low));
+      yield* conjuncts(ctx, comparisonCall('<=', condition.subject, condition.high));
+      return;
+    case 'compare':
+    case 'field':
+    case 'has':
+    case 'is-null':
+    case 'in-list':
+    case 'in-elements':
+    case 'like':
+    case 'matches':
+    case 'text-test':
+      if (firstElse(condition) === null) yield condition;
+      return;
+    default:
+      return;
+  }
+}

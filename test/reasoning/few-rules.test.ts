@@ -1,0 +1,151 @@
+// Comparisons of actions of many rules, of which most are left out or left open at first: they find what asking all of
+// them finds.
+
+import { describe, expect, it } from 'vitest';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { checkSources } from '../../src/pipeline.ts';
+import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
+
+const head = `approvers boss "Boss"
+approvers desk "Desk"
+meter spent = sum(payload.amount) of pay.make per agent over 24h
+action pay.make { amount: number 0..1000, vendor: string 1..20, currency: "USD" | "EUR", urgent?: boolean, tags: [string ..20] ..5 }
+`;
+
+const effects = ['deny', 'deny', 'escalate', 'escalate', 'allow', 'reauth'] as const;
+const clauses = { deny: '', escalate: 'to boss ', allow: '', reauth: '' } as const;
+
+const conditions: readonly ((at: Random) => string)[] = [
+  (at) => `payload.vendor == "v${at.below(30)}" and payload.amount > ${at.below(10) * 100}`,
+  (at) =>
+    `payload.amount in ${at.below(5) * 100}..${500 + at.below(5) * 100} and payload.vendor == "v${at.below(30)}"`,
+  (at) => `payload.vendor starts with "v${at.below(30)}" and (payload.urgent else false)`,
+  (at) =>
+    `payload.amount >= ${at.below(10) * 100} and agent.risk_tier == "high" and payload.vendor != "v${at.below(30)}"`,
+  (at) => `risk >= ${at.below(9) * 10} and payload.vendor in ["v${at.below(30)}", "v${at.below(30)}"]`,
+  (at) => `spent > ${at.below(9) * 1_000} and payload.vendor != "v${at.below(30)}"`,
+  (at) => `some tag in payload.tags (tag == "t${at.below(30)}")`,
+];
+
+interface MadeRule {
+  readonly name: string;
+  readonly text: string;
+}
+
+function madeRule(at: Random, number: number): MadeRule {
+  const name = `r${number}`;
+  const effect = effects[at.below(effects.length)]!;
+  // An allow may not come true as risk rises.
+  const condition = conditions[at.below(effect === 'allow' ? 4 : conditions.length)]!;
+  const to = effect === 'escalate' && at.below(4) === 0 ? 'to desk ' : clauses[effect];
+  return { name, text: `${effect} ${name} ${to}when ${condition(at)}` };
+}
+
+function setOf(rules: readonly MadeRule[]): PolicySet {
+  const body = rules.map(({ text }) => `  ${text}\n`).join('');
+  const text = `${head}policy p on pay.make {\n  allow small when payload.amount <= 700\n  risk odd +30 when (payload.urgent else false)\n${body}}\n`;
+  const { set, diagnostics } = checkSources({
+    files: [{ path: 'a.policy', text }],
+    readListFile: (path) => ({ code: 'list-file-missing', message: path }),
+  });
+  const wrong = diagnostics.find(({ severity }) => severity === 'error');
+  if (set === null || wrong !== undefined) throw new Error(wrong?.message);
+  return set;
+}
+
+/** Which decisions turn, by action; how it is told may differ where several descriptions say the same. */
+function turnsOf({ findings, limits }: PolicyDiff): readonly string[] {
+  const kinds = findings.map(({ tier, difference, from, to }) => `${tier} ${difference} ${from} ${to}`);
+  return [...new Set([...kinds, ...limits.map((one) => JSON.stringify(one))])].sort();
+}
+
+/** Each request of the one is of a finding of the other that turns the same. */
+function isCovered(one: PolicyDiff, by: PolicyDiff): boolean {
+  return one.findings.every(({ tier, difference, from, to, example }) =>
+    by.findings.some(
+      (other) =>
+        other.tier === tier &&
+        other.difference === difference &&
+        other.from === from &&
+        other.to === to &&
+        example !== null &&
+        other.isMetBy(example.facts),
+    ),
+  );
+}
+
+function changedSets(seed: number): { readonly before: PolicySet; readonly after: PolicySet } {
+  const random = createRandom(seed);
+  const rules = Array.from({ length: 50 }, (_, number) => madeRule(random, number));
+  const place = random.below(rules.length);
+  const isGone = random.below(4) === 0;
+  const now = rules.toSpliced(place, 1, ...(isGone ? [] : [madeRule(random, place)]));
+  return { before: setOf(rules), after: setOf(now) };
+}
+
+/** What is found of removing a rule, with few rules and with all. */
+function withoutRule(gone: string, others: readonly string[]): readonly PolicyDiff[] {
+  const made = (texts: readonly string[]): PolicySet =>
+    setOf(texts.map((text, at) => ({ name: `r${at}`, text })));
+  const [before, after] = [made([gone, ...others]), made(others)];
+  return [1, Number.POSITIVE_INFINITY].map((manyRules) => diffPolicies(before, after, { manyRules }));
+}
+
+function wordsOf({ findings }: PolicyDiff): readonly string[] {
+  return findings
+    .filter(({ tier }) => tier < 6)
+    .map(({ from, to, when }) => `${from} ${to}: ${when.join(' and ')}`);
+}
+
+const many = Array.from({ length: 40 }, (_, at) => `w${at}`);
+
+describe('few of many rules', () => {
+  it('are those that may act on what no changed rule names', () => {
+    const [few, all] = withoutRule('deny gone when payload.vendor != "v1"', [
+      'escalate named to boss when payload.vendor == "v2"',
+      'escalate other to boss when payload.vendor == "v1"',
+    ]);
+    expect(wordsOf(few!)).toEqual([
+      'DENY ALLOW: payload.amount <= 700 and payload.vendor != "v1"',
+      'DENY ESCALATE: payload.amount <= 700 and payload.vendor != "v1"',
+    ]);
+    expect(wordsOf(few!)).toEqual(wordsOf(all!));
+  });
+
+  it('are one more where it alone can do it', () => {
+    const [few, all] = withoutRule('deny gone when payload.currency == "EUR"', [
+      ...many.map((vendor) => `escalate e_${vendor} to boss when payload.vendor == "${vendor}"`),
+      ...many.slice(0, -1).map((vendor) => `deny d_${vendor} when payload.vendor == "${vendor}"`),
+    ]);
+    expect(wordsOf(few!)).toEqual([
+      'DENY ALLOW: payload.amount <= 700 and payload.currency == "EUR"',
+      'DENY ESCALATE: payload.amount <= 700 and payload.currency == "EUR"',
+    ]);
+    expect(wordsOf(few!)).toEqual(wordsOf(all!));
+    expect(few!.limits).toEqual([]);
+  });
+
+  it('tell as narrowly between which numbers a change lies', () => {
+    const [few, all] = withoutRule('deny gone when payload.vendor == "v1"', [
+      ...many.map((vendor) => `deny d_${vendor} when payload.vendor == "${vendor}"`),
+      'deny little when payload.amount < 50',
+      'deny much when payload.amount > 500',
+    ]);
+    expect(wordsOf(few!)).toEqual(['DENY ALLOW: payload.amount >= 50 and <= 500 and payload.vendor == "v1"']);
+    expect(wordsOf(few!)).toEqual(wordsOf(all!));
+  });
+
+  it.each([1, 8, 20, 31])('find what all of them find: %i', (seed) => {
+    const { before, after } = changedSets(seed);
+    const few = diffPolicies(before, after, { manyRules: 10 });
+    const all = diffPolicies(before, after, { manyRules: Number.POSITIVE_INFINITY });
+    expect(turnsOf(few)).toEqual(turnsOf(all));
+    expect(isCovered(few, all) && isCovered(all, few)).toBe(true);
+    for (const { example, from, to } of few.findings) {
+      expect(authorize(before, example!.facts.before).outcome).toBe(from);
+      expect(authorize(after, example!.facts.after).outcome).toBe(to);
+    }
+  });
+});
