@@ -14,8 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -76,6 +77,18 @@ class Installed {
   }
 }
 
+/** What a language server answers to the first request; it ends then. */
+async function initialized(server: ChildProcess): Promise<string> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { capabilities: {} } });
+  server.stdin?.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
+  let said = '';
+  for await (const chunk of server.stdout ?? []) {
+    said += String(chunk);
+    if (said.includes('serverInfo')) server.stdin?.end();
+  }
+  return said;
+}
+
 describe('the package for checking, testing and embedding', () => {
   const installed = new Installed('checks');
   beforeAll(() => installed.install(tarballs.slice(0, 1)), 120_000);
@@ -114,20 +127,7 @@ describe('the package for checking, testing and embedding', () => {
   });
 
   test('brings the language server', async () => {
-    const server = installed.start('lsp');
-    const body = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { capabilities: {} },
-    });
-    server.stdin?.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
-    let said = '';
-    for await (const chunk of server.stdout ?? []) {
-      said += String(chunk);
-      if (said.includes('serverInfo')) server.stdin?.end();
-    }
-    expect(said).toContain('"name":"writ"');
+    expect(await initialized(installed.start('lsp'))).toContain('"name":"writ"');
   });
 
   test('explains a diagnostic', async () => {
@@ -174,6 +174,40 @@ describe('the package for checking, testing and embedding', () => {
     };
     expect(await types('right.ts')).toMatchObject({ code: 0, stdout: '' });
     expect((await types('wrong.ts')).stdout).toContain("Property 'vendor' is missing");
+  });
+});
+
+describe('the extension for VS Code', () => {
+  const place = join(folder, 'extension');
+  beforeAll(() => {
+    const archive = unzipSync(readFileSync(tarballs[0]!.replace(/[^/]*$/, 'writ-0.1.0.vsix')));
+    for (const [name, bytes] of Object.entries(archive)) {
+      mkdirSync(dirname(join(place, name)), { recursive: true });
+      writeFileSync(join(place, name), bytes);
+    }
+  });
+
+  test('has a manifest that names what is in it', () => {
+    const manifest = JSON.parse(readFileSync(join(place, 'extension/package.json'), 'utf8'));
+    const { languages, grammars, commands } = manifest.contributes;
+    const named = [manifest.main, languages[0].configuration, grammars[0].path];
+    expect(named.filter((path: string) => !existsSync(join(place, 'extension', path)))).toEqual([]);
+    expect(grammars[0].language).toBe(languages[0].id);
+    expect(grammars[0].scopeName).toBe(
+      JSON.parse(readFileSync(join(place, 'extension', grammars[0].path), 'utf8')).scopeName,
+    );
+    const code = readFileSync(join(place, 'extension', manifest.main), 'utf8');
+    expect(commands.filter(({ command }: { command: string }) => !code.includes(command))).toEqual([]);
+    const vsix = readFileSync(join(place, 'extension.vsixmanifest'), 'utf8');
+    const assets = [...vsix.matchAll(/ Path="([^"]+)"/g)].map(([, path = '']) => path);
+    expect(assets.filter((path) => !existsSync(join(place, path)))).toEqual([]);
+    expect(vsix).toContain(`Publisher="${manifest.publisher}"`);
+  });
+
+  test('starts its language server as the editor does', async () => {
+    expect(
+      await initialized(spawn(process.execPath, [join(place, 'extension/server.mjs'), '--stdio'])),
+    ).toContain('"name":"writ"');
   });
 });
 

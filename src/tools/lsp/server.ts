@@ -43,11 +43,12 @@ const restMs = 30;
 
 interface ServerOptions {
   readonly connection: Connection;
-  readonly version: string;
+  /** Null where the extension that starts it says its own. */
+  readonly version: string | null;
 }
 
 /** Resolves when the editor has ended it, or is gone. */
-export function serveStreams(input: Readable, output: Writable, version: string): Promise<void> {
+export function serveStreams(input: Readable, output: Writable, version: string | null): Promise<void> {
   const [reader, writer] = [new StreamMessageReader(input), new StreamMessageWriter(output)];
   serveLanguage({ connection: createConnection(ProposedFeatures.all, reader, writer), version });
   return new Promise((resolve) => {
@@ -86,7 +87,7 @@ function serveLanguage({ connection, version }: ServerOptions): void {
   connection.onInitialize((asked): InitializeResult => {
     workspace.setFolders(foldersOf(asked), policiesOf(asked.initializationOptions));
     canWatch = asked.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
-    return { capabilities, serverInfo: { name: 'writ', version } };
+    return { capabilities, serverInfo: { name: 'writ', ...(version === null ? {} : { version }) } };
   });
   connection.onInitialized(() => {
     if (canWatch) {

@@ -1,5 +1,5 @@
-// `npm run package [-- FOLDER]`: makes the two tarballs that are published, `writ` and `writ-service`, in FOLDER (`build`
-// unless it is given), from what stands in the checkout and nothing else.
+// `npm run package [-- FOLDER]`: makes what is published, the packages `writ` and `writ-service` and the extension for VS
+// Code, in FOLDER (`build` unless it is given), from what stands in the checkout and nothing else.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bundle } from './bundle.ts';
 import { doors, packageManifest, serviceManifest } from './manifests.ts';
+import { makeVsix } from './vscode.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -33,6 +34,7 @@ try {
     await makePackage(join(making, 'writ')),
     makeServicePackage(join(making, 'writ-service')),
   ];
+  console.log(await makeVsix(root, target, packageManifest.version));
   for (const one of packages) console.log(join(target, pack(one)));
 } finally {
   rmSync(making, { recursive: true, force: true });

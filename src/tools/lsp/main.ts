@@ -1,0 +1,5 @@
+// The language server alone, as an editor's extension starts it.
+
+import { serveStreams } from './server.ts';
+
+await serveStreams(process.stdin, process.stdout, null);
