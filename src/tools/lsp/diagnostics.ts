@@ -8,18 +8,42 @@ import {
   type TextEdit,
 } from 'vscode-languageserver';
 import type { Diagnostic, Edit } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../language/diagnostic/span.ts';
 import { locationOf, rangeOf } from './places.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './workspace.ts';
 
-/** By URI; every file of the set has an entry, so that what is mended disappears. */
-export function shownDiagnostics(snapshot: SetSnapshot): ReadonlyMap<string, readonly Shown[]> {
-  const shown = new Map<string, Shown[]>();
-  for (const file of snapshot.texts.keys()) shown.set(uriOf(snapshot, file), []);
-  for (const diagnostic of snapshot.diagnostics) {
-    const uri = uriOf(snapshot, diagnostic.span.file);
-    shown.set(uri, [...(shown.get(uri) ?? []), shownOf(snapshot, diagnostic)]);
+/** What has been said of each file, by its path in the set. */
+export type Told = Map<string, { readonly source: SourceText; readonly diagnostics: readonly Diagnostic[] }>;
+
+export interface ShownFile {
+  readonly file: string;
+  readonly diagnostics: readonly Shown[];
+}
+
+/** The files of which something else is to be said than before; what is said of them is noted in `told`. */
+export function newDiagnostics(snapshot: SetSnapshot, told: Told): readonly ShownFile[] {
+  const byFile = Map.groupBy(snapshot.diagnostics, ({ span }) => span.file);
+  const shown: ShownFile[] = [];
+  for (const file of new Set([...snapshot.texts.keys(), ...byFile.keys(), ...told.keys()])) {
+    const diagnostics = byFile.get(file) ?? [];
+    const source = snapshot.texts.get(file) ?? { path: file, text: '' };
+    const before = told.get(file);
+    told.set(file, { source, diagnostics });
+    if (before !== undefined && before.source === source && areSame(before.diagnostics, diagnostics))
+      continue;
+    shown.push({ file, diagnostics: diagnostics.map((one) => shownOf(snapshot, one)) });
   }
   return shown;
+}
+
+/** A place in another file may have moved with its text. */
+function areSame(before: readonly Diagnostic[], now: readonly Diagnostic[]): boolean {
+  return (
+    before.length === now.length &&
+    now.every(
+      (one, at) => one === before[at] && (one.related ?? []).every(({ span }) => span.file === one.span.file),
+    )
+  );
 }
 
 function shownOf(snapshot: SetSnapshot, diagnostic: Diagnostic): Shown {

@@ -16,9 +16,9 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { legendTypes, tokenModifiers } from './colours.ts';
-import { shownDiagnostics } from './diagnostics.ts';
+import { newDiagnostics, type Told } from './diagnostics.ts';
 import { answerFeatures } from './features.ts';
-import { createOpenSets, pathOf } from './workspace.ts';
+import { createOpenSets, pathOf, uriOf } from './workspace.ts';
 
 const capabilities: InitializeResult['capabilities'] = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
@@ -62,18 +62,16 @@ function serveLanguage({ connection, version }: ServerOptions): void {
   const workspace = createOpenSets();
   let canWatch = false;
   let timer: NodeJS.Timeout | undefined;
-  let told = new Set<string>();
+  /** By the root of each set. */
+  const told = new Map<string, Told>();
 
   const tell = async (): Promise<void> => {
-    const now = new Set<string>();
     for (const snapshot of await workspace.snapshots()) {
-      for (const [uri, diagnostics] of shownDiagnostics(snapshot)) {
-        if (diagnostics.length === 0 && !told.has(uri) && documents.get(uri) === undefined) continue;
-        if (diagnostics.length > 0) now.add(uri);
-        await connection.sendDiagnostics({ uri, diagnostics: [...diagnostics] });
-      }
+      const ofSet: Told = told.get(snapshot.root) ?? new Map();
+      told.set(snapshot.root, ofSet);
+      for (const { file, diagnostics } of newDiagnostics(snapshot, ofSet))
+        await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
     }
-    told = now;
   };
   const tellSoon = (): void => {
     clearTimeout(timer);

@@ -50,7 +50,8 @@ export interface OpenSets {
 }
 
 export function createOpenSets(): OpenSets {
-  const open = new Map<string, string>();
+  /** By path. */
+  const open: OpenTexts = new Map();
   const sets = new Map<string, OpenSet>();
   let roots: readonly string[] = [];
 
@@ -77,8 +78,9 @@ export function createOpenSets(): OpenSets {
       const path = pathOf(uri);
       if (path === null) return;
       if (text === null) open.delete(path);
-      else open.set(path, text);
-      setAt(rootOf(path)).snapshot = null;
+      const root = rootOf(path);
+      if (text !== null) open.set(path, { path: relative(root, path).split(sep).join('/'), text });
+      setAt(root).snapshot = null;
     },
     forget() {
       for (const one of sets.values()) {
@@ -98,15 +100,16 @@ export function createOpenSets(): OpenSets {
   };
 }
 
-async function currentOf(one: OpenSet, open: ReadonlyMap<string, string>): Promise<SetSnapshot> {
+type OpenTexts = Map<string, SourceText>;
+
+async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   if (one.snapshot !== null) return one.snapshot;
   one.read ??= await readPolicies(one.root, one.memory);
   const { sources, diagnostics } = one.read;
   const texts = new Map(sources.files.map((file) => [file.path, file]));
   for (const [path, text] of open) {
     if (!isIn(one.root, path)) continue;
-    const name = relative(one.root, path).split(sep).join('/');
-    texts.set(name, { path: name, text });
+    texts.set(text.path, text);
   }
   const files = [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const checked = checkSources({ files, readListFile: sources.readListFile }, one.cache);
@@ -154,6 +157,14 @@ export function fileNameOf({ root }: SetSnapshot, uri: string): string {
     .join('/');
 }
 
+const documents = new WeakMap<SourceText, TextDocument>();
+
+/** The same for the same text, so that its lines are counted once. */
 export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
-  return TextDocument.create(uriOf(snapshot, file), 'policy', 0, snapshot.texts.get(file)?.text ?? '');
+  const source = snapshot.texts.get(file) ?? { path: file, text: '' };
+  const known = documents.get(source);
+  if (known !== undefined) return known;
+  const made = TextDocument.create(uriOf(snapshot, file), 'policy', 0, source.text);
+  documents.set(source, made);
+  return made;
 }
