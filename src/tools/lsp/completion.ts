@@ -3,28 +3,15 @@
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { completePolicy } from '../../language/assist/complete-policy.ts';
 import type { Offer } from '../../language/assist/completed.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
-import { vocabularyOf } from '../../service/playground/vocabulary.ts';
 import type { DocumentPlace } from './places.ts';
-
-const noSet = {
-  actions: new Map(),
-  lists: new Map(),
-  hours: new Map(),
-  lets: new Map(),
-  meters: new Map(),
-  approvers: new Map(),
-  policies: [],
-  guarantees: [],
-} satisfies PolicySet;
+import { setWords } from './words.ts';
 
 /** `isAsked` where the person has asked for it, and not only typed a letter. */
 export function completionsAt(
   { snapshot, document, offset }: DocumentPlace,
   isAsked: boolean,
 ): readonly CompletionItem[] {
-  const vocabulary = vocabularyOf(snapshot.lastSet ?? noSet, snapshot.files);
-  const completed = completePolicy(vocabulary, document.getText(), { at: offset, isAsked });
+  const completed = completePolicy(setWords(snapshot), document.getText(), { at: offset, isAsked });
   if (completed === null) return [];
   const range = { start: document.positionAt(completed.from), end: document.positionAt(offset) };
   return completed.options.map((offer): CompletionItem => {

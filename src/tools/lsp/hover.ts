@@ -4,9 +4,9 @@ import type { Hover, SignatureHelp } from 'vscode-languageserver';
 import { type Attribute, attributes } from '../../language/model/attributes.ts';
 import { type Builtin, builtins } from '../../language/model/builtins.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { vocabularyOf } from '../../service/playground/vocabulary.ts';
 import { type Occurrence, occurrenceAt, sameName } from './names.ts';
 import { type DocumentPlace, rangeOf } from './places.ts';
+import { setWords } from './words.ts';
 import type { SetSnapshot } from './workspace.ts';
 
 /** Null where nothing is known. */
@@ -25,7 +25,7 @@ function linesOf(snapshot: SetSnapshot, found: Occurrence): readonly string[] {
     return [code(signature), meaning, `For example \`${example}\``];
   }
   if (kind === 'fact') return Object.hasOwn(attributes, name) ? factLines(snapshot, name as Attribute) : [];
-  if (kind === 'field') return set === null ? [] : fieldLines(snapshot, set, found);
+  if (kind === 'field') return fieldLines(snapshot, found);
   if (kind === 'variable') return [code(`variable ${name.split(' ')[0]}`)];
   const [declared] = sameName(snapshot.files, found).filter(({ isDeclared }) => isDeclared);
   if (declared === undefined) return [];
@@ -40,21 +40,16 @@ function linesOf(snapshot: SetSnapshot, found: Occurrence): readonly string[] {
   ];
 }
 
-function factLines({ lastSet, files }: SetSnapshot, name: Attribute): readonly string[] {
-  const type =
-    lastSet === null ? null : vocabularyOf(lastSet, files).attributes.find(({ path }) => path === name);
-  return [code(type == null ? name : `${name}: ${type.type}`), attributes[name]];
+function factLines(snapshot: SetSnapshot, name: Attribute): readonly string[] {
+  const fact = setWords(snapshot).attributes.find(({ path }) => path === name);
+  return [code(fact === undefined ? name : `${name}: ${fact.type}`), attributes[name]];
 }
 
 /** The type in each action that is meant. */
-function fieldLines(
-  { files }: SetSnapshot,
-  set: PolicySet,
-  { name, patterns }: Occurrence,
-): readonly string[] {
+function fieldLines(snapshot: SetSnapshot, { name, patterns }: Occurrence): readonly string[] {
   const path = `payload.${name}`;
   const types = new Map<string, string[]>();
-  for (const { key, groups, fields } of vocabularyOf(set, files).actions) {
+  for (const { key, groups, fields } of setWords(snapshot).actions) {
     const isMeant = patterns === null || patterns.some((pattern) => matches(pattern, key, groups));
     const field = isMeant ? fields.find((one) => one.path === path) : undefined;
     if (field !== undefined) types.set(field.type, [...(types.get(field.type) ?? []), key]);
