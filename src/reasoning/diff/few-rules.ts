@@ -18,7 +18,7 @@ import { actsWhereChanged } from './where-changed.ts';
 /** Ids of rules. */
 export type RuleIds = ReadonlySet<string>;
 
-export const noRules: RuleIds = new Set();
+const noRules: RuleIds = new Set();
 
 /** The rules of an action on both sides. */
 export interface JointRules {
