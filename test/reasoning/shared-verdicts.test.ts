@@ -66,11 +66,10 @@ function sideOf(set: PolicySet, name: string): ComparedSide {
   return { name, digest: name, set, sourceOf: () => null, shown: (file) => file };
 }
 
-function verdictsOf(before: PolicySet, after: PolicySet) {
+function verdictsOf(before: PolicySet, after: PolicySet, asked: readonly string[] = []) {
   const sides = { before: sideOf(before, 'before'), after: sideOf(after, 'after') };
   const diff = diffPolicies(before, after);
-  // No rule reads what has changed.
-  expect(diff.asked).toEqual([]);
+  expect(diff.asked).toEqual(asked);
   return guaranteeChanges(sides, diff).map(({ old, new: now }) => [old, now]);
 }
 
@@ -97,6 +96,49 @@ policy p on pay.make {
 guarantee g on pay.make { never allow when payload.to in bad }`,
       list,
     );
+
+  const ofRules = (rules: string, claims: string): PolicySet =>
+    setOf(`
+approvers boss "Boss"
+action pay.make { amount: number 0.., kind: string }
+policy p on pay.make {
+  allow small when payload.amount <= 100
+  ${rules}
+}
+guarantee g on pay.make {
+  ${claims}
+}`);
+
+  it.each([
+    ['never allow when payload.amount > 50', 'refuted'],
+    ['never allow when payload.amount > 200', 'proved'],
+    ['never allow unapproved when payload.amount > 50', 'refuted'],
+    ['always deny when payload.amount > 50', 'refuted'],
+    ['always deny when payload.amount > 100', 'proved'],
+    ['never escalate when payload.amount > 50', 'proved'],
+  ])('that is kept now may have been broken: %s', (claim, old) => {
+    const [before, after] = ['', 'deny dear when payload.amount > 50'].map((rules) => ofRules(rules, claim));
+    expect(verdictsOf(before!, after!, ['pay.make'])).toEqual([[old, 'proved']]);
+  });
+
+  it.each([
+    ['never deny when payload.amount <= 50', 'refuted'],
+    ['always allow when payload.amount <= 50', 'refuted'],
+    ['never deny when payload.amount <= 20', 'proved'],
+    ['never reauth when payload.amount <= 50', 'proved'],
+    ['never allow when payload.amount > 100', 'proved'],
+  ])('that is kept now may have been broken by what is loosened: %s', (claim, old) => {
+    const [before, after] = ['deny few when payload.amount > 20', ''].map((rules) => ofRules(rules, claim));
+    expect(verdictsOf(before!, after!, ['pay.make'])).toEqual([[old, 'proved']]);
+  });
+
+  it('that a request of another risk would break has a verdict on each side', () => {
+    const claim = 'never allow when risk >= 20';
+    const points = (risk: number): string => `risk odd +${risk} when payload.kind == "odd"`;
+    expect(verdictsOf(ofRules(points(20), claim), ofRules(points(10), claim), ['pay.make'])).toEqual([
+      ['refuted', 'proved'],
+    ]);
+  });
 
   it('that reads a let that has changed has a verdict on each side', () => {
     expect(verdictsOf(ofLet(10), ofLet(100))).toEqual([['refuted', 'proved']]);

@@ -3,15 +3,17 @@
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
-import type { Requirements } from '../../language/model/decision.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
-import { refutation } from '../../language/spec/claim.ts';
+import { descendants } from '../../language/model/children.ts';
+import { type Outcome, outcomes, type Requirements } from '../../language/model/decision.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import { claimedOutcomes, refutation } from '../../language/spec/claim.ts';
 import { horizon } from '../cells/times.ts';
 import { type ClaimVerdict, type KnownVerdict, proveGuarantees } from '../prove/prove.ts';
 import { requestJson } from '../prove/report/request-json.ts';
 import { claimText, textAt } from '../prove/report/wording.ts';
 import type { FiledRequests, Tallied } from '../replay/tally.ts';
-import { readsChanged } from './declarations.ts';
+import { isAlike, readsChanged } from './declarations.ts';
 import type { PolicyDiff } from './diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from './finding.ts';
 import type { BothSides } from './joint-set.ts';
@@ -268,7 +270,7 @@ export function guaranteeChanges(
 ): readonly GuaranteeChange[] {
   const verdicts = proveGuarantees(after.set, { isEachAsked: false });
   const now = namedBySide(after, verdicts);
-  const known = knownOf(before, diff, now);
+  const known = knownOf({ before, after }, diff, now);
   const old = namedBySide(before, proveGuarantees(before.set, { known, isEachAsked: false }));
   return [...new Map([...old, ...now])].map(([key, { name, text }]) => ({
     name,
@@ -297,18 +299,53 @@ function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClaimVerdict
 
 /**
  * What is said of the same claim afterwards: of an action of which nothing has changed it was so before, and a request that
- * refutes it may have done so before.
+ * refutes it may have done so before. A claim that is kept now was kept where no finding turns what breaks it.
  */
-function knownOf(before: ComparedSide, { asked, changed }: PolicyDiff, now: ByName): KnownVerdict {
+function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, now: ByName): KnownVerdict {
+  const { asked, changed } = diff;
   const isAsked = new Set(asked);
   const byText = new Map([...now.values()].map((one) => [canonicalMeaning(one.claim), one]));
   return (claim, action) => {
     const verdicts = byText.get(canonicalMeaning(claim))?.verdicts ?? [];
     const verdict = verdicts.find((one) => one.action === action) ?? null;
     if (verdict === null) return null;
-    if (!isAsked.has(action) && (claim.when === null || !readsChanged(claim.when, changed))) return verdict;
+    const isSameClaim = claim.when === null || !readsChanged(claim.when, changed);
+    if (!isAsked.has(action) && isSameClaim) return verdict;
+    if (verdict.kind === 'proved' && isSameClaim && wasKept(claim, action, { before, after, diff }))
+      return verdict;
     if (verdict.kind !== 'refuted') return null;
     const decision = refutation(before.set, claim, verdict.facts);
     return decision === null ? null : { kind: 'refuted', facts: verdict.facts, decision };
   };
+}
+
+/** The claim means the same on both sides, and is kept now. */
+function wasKept(
+  claim: Claim,
+  action: string,
+  { before, after, diff }: BothSides<ComparedSide> & { readonly diff: PolicyDiff },
+): boolean {
+  const breaking = breakingOutcomes(claim);
+  if (breaking === null || diff.limits.some((one) => one.action === action)) return false;
+  // A request of another shape, or of another risk, is none that the claim speaks of.
+  const [old, own] = [before, after].map(({ set }) => set.actions.get(action)?.shape);
+  if (!isAlike(old, own) || (claim.when !== null && mayReadRisk(claim.when))) return false;
+  return !diff.findings.some(
+    ({ actions, from, to }) => actions.includes(action) && breaking.includes(from) && !breaking.includes(to),
+  );
+}
+
+/** What is decided of a request for which nothing has been met, where it breaks the claim; null where that does not tell. */
+function breakingOutcomes({ mode, effect, isUnapproved }: Claim): readonly Outcome[] | null {
+  if (effect === 'ask') return null;
+  // Whatever waits may pass, and what is refused is refused whoever approves.
+  if (effect === 'allow' && mode === 'never' && !isUnapproved)
+    return outcomes.filter((outcome) => outcome !== 'DENY');
+  if (!isUnapproved && effect !== 'deny' && (effect !== 'allow' || mode === 'never')) return null;
+  const claimed = claimedOutcomes[effect];
+  return outcomes.filter((outcome) => (outcome === claimed) === (mode === 'never'));
+}
+
+function mayReadRisk(when: Expression): boolean {
+  return [...descendants(when)].some(({ kind }) => kind === 'risk' || kind === 'let');
 }
