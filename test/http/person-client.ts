@@ -8,7 +8,6 @@ import {
   setUpFirstAdmin,
 } from '../../src/service/people/access.ts';
 import { createAttempts } from '../../src/service/people/attempts.ts';
-import { createChallenges } from '../../src/service/people/challenges.ts';
 import { confirmTotp } from '../../src/service/people/codes.ts';
 import { createDirectory } from '../../src/service/people/directory.ts';
 import { dismissNotice } from '../../src/service/people/notices.ts';
@@ -131,7 +130,6 @@ export function signInDeps(
     directory: createDirectory(store.documents, clock),
     attempts: createAttempts(),
     masterKey: store.masterKey,
-    challenges: createChallenges(),
     origin: url,
     newFactorMs: 60 * 60_000,
     isSsoOnly: false,

@@ -11,7 +11,6 @@ import {
   setUpFirstAdmin,
 } from '../../src/service/people/access.ts';
 import { createAttempts } from '../../src/service/people/attempts.ts';
-import { createChallenges } from '../../src/service/people/challenges.ts';
 import { confirmTotp, offerTotp } from '../../src/service/people/codes.ts';
 import { createDirectory, type Directory } from '../../src/service/people/directory.ts';
 import type { Notice } from '../../src/service/people/notices.ts';
@@ -68,7 +67,6 @@ export async function startPeople(): Promise<PeopleService> {
     directory,
     attempts: createAttempts(),
     masterKey: store.masterKey,
-    challenges: createChallenges(),
     origin,
     newFactorMs: 60 * 60_000,
     isSsoOnly: false,

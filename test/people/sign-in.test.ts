@@ -1,8 +1,10 @@
 // Signing in, staying in, and going out.
 
 import { describe, expect, it } from 'vitest';
+import { createChallenge, isChallenge } from '../../src/service/people/challenges.ts';
 import { changePassword } from '../../src/service/people/change-password.ts';
 import { confirmTotp, offerTotp } from '../../src/service/people/codes.ts';
+import { createDirectory } from '../../src/service/people/directory.ts';
 import {
   addPasskey,
   checkPasskey,
@@ -278,6 +280,41 @@ describe('a passkey', () => {
     const late = await passkeyRequestOptions(deps, 'sign in');
     service.time.nowMs += 5 * minuteMs;
     expect(await checkPasskey(deps, 'sign in', device.get(late))).toBeNull();
+  });
+
+  it('answers at any process of the store, and at one of them once', async () => {
+    const { service, deps, device, person } = await withPasskey();
+    const directory = createDirectory(service.store.documents, () => service.time.nowMs);
+    const elsewhere = { ...deps, directory };
+    const one = device.get(await passkeyRequestOptions(deps, 'sign in'));
+    expect((await checkPasskey(elsewhere, 'sign in', one))?.person.id).toBe(person.id);
+    const two = device.get(await passkeyRequestOptions(deps, 'sign in'));
+    const taken = await Promise.all([deps, elsewhere].map((each) => checkPasskey(each, 'sign in', two)));
+    expect(taken.filter((found) => found !== null)).toHaveLength(1);
+    // Also by a device that does not count, and while the process that asked is gone.
+    const three = device.get(await passkeyRequestOptions(deps, 'sign in'));
+    expect(await checkPasskey(elsewhere, 'sign in', three)).not.toBeNull();
+    const [present] = await directory.passkeys.list({ parent: person.id, countMax: 1 });
+    const uncounted = directory.passkeys.put({ ...present!.value, counter: 0 }, present!.version);
+    await directory.documents.write([uncounted], null);
+    expect(await checkPasskey(deps, 'sign in', three)).toBeNull();
+  });
+
+  it('is asked by this service alone, in one form', async () => {
+    const service = await startPeople();
+    const { masterKey, time } = service;
+    const at = { purpose: 'sign in', nowMs: time.nowMs };
+    const question = createChallenge(masterKey, 'sign in', time.nowMs);
+    expect(isChallenge(masterKey, question, at)).toBe(true);
+    const other = Buffer.from(masterKey).fill(1);
+    expect(isChallenge(other, question, at)).toBe(false);
+    for (const wrong of ['', `${question}=`, `${question} `, question.slice(4), `${question}AAAA`])
+      expect(isChallenge(masterKey, wrong, at), wrong).toBe(false);
+    for (let place = 0; place < 54; place += 1) {
+      const bytes = Buffer.from(question, 'base64url');
+      bytes[place]! ^= 1;
+      expect(isChallenge(masterKey, bytes.toString('base64url'), at)).toBe(false);
+    }
   });
 
   it.each([

@@ -204,6 +204,31 @@ describe('telling', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('is stored once, also where nobody knows whether the first write was stored', async () => {
+    const hooks = await startHooks();
+    const receiver = await startReceiver();
+    const { webhook } = await hooks.hook(receiver.url);
+    const { documents } = hooks.directory;
+    const { write } = documents;
+    let isBroken = true;
+    Object.assign(documents, {
+      write: async (...all: Parameters<typeof write>) => {
+        const result = await write.apply(documents, all);
+        if (!isBroken) return result;
+        isBroken = false;
+        throw new StoreError('uncertain', 'the connection broke');
+      },
+    });
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    await hooks.dispatcher.settled();
+    expect(hooks.failures).toHaveLength(1);
+    hooks.dispatcher.emit(news('r2', hooks.time.nowMs));
+    await hooks.pass(0);
+    const told = receiver.received.map(({ body }) => JSON.parse(body).data.id);
+    expect(told.sort()).toEqual(['r1', 'r2']);
+    expect(await deliveries(hooks, webhook.id)).toHaveLength(2);
+  });
+
   test('too much is dropped, with a word', async () => {
     const hooks = await startHooks();
     for (let i = 0; i < 10_005; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));

@@ -14,7 +14,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Clock, createClock } from '../clock.ts';
 import { createAttempts } from '../people/attempts.ts';
-import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import type { PlaygroundOptions } from '../playground/playground.ts';
@@ -240,7 +239,6 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
       directory: createDirectory(store.documents, clock),
       attempts: createAttempts(),
       masterKey: store.masterKey,
-      challenges: createChallenges(),
       origin: new URL(publicUrl).origin,
       newFactorMs: deps.newFactorMs ?? newFactorMsDefault,
       isSsoOnly: deps.sso?.isOnlyWay ?? false,

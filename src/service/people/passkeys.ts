@@ -9,14 +9,15 @@ import type {
 } from '@simplewebauthn/server';
 import { nameProblem } from '../../language/value/visible-text.ts';
 import type { Invalid } from './access.ts';
-import type { Challenges } from './challenges.ts';
+import { answeredOnce, createChallenge, isChallenge } from './challenges.ts';
 import { asProved, type Directory } from './directory.ts';
 import { type Notify, newNotice } from './notices.ts';
 import { type Passkey, type Person, recordName } from './person.ts';
 
 export interface PasskeyDeps {
   readonly directory: Directory;
-  readonly challenges: Challenges;
+  /** Questions are signed by it. */
+  readonly masterKey: Uint8Array;
   /** Where people reach the service, such as `https://writ.example.com`. */
   readonly origin: string;
   readonly notify: Notify;
@@ -29,7 +30,7 @@ export const passkeysMax = 20;
 const nameLengthMax = 100;
 
 /** What a browser's `navigator.credentials.create` takes, as JSON. */
-export async function passkeyCreationOptions({ directory, challenges, origin }: PasskeyDeps, person: Person) {
+export async function passkeyCreationOptions({ directory, masterKey, origin }: PasskeyDeps, person: Person) {
   const present = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   return await (await webAuthn()).generateRegistrationOptions({
     rpName: 'Writ',
@@ -37,7 +38,7 @@ export async function passkeyCreationOptions({ directory, challenges, origin }: 
     userID: new Uint8Array(Buffer.from(person.id)),
     userName: person.email,
     userDisplayName: person.name,
-    challenge: bytesOf(challenges.ask(`create ${person.id}`, directory.clock())),
+    challenge: bytesOf(createChallenge(masterKey, creationPurpose(person), directory.clock())),
     attestationType: 'none',
     excludeCredentials: present.map(({ value }) => ({ id: value.id })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -54,9 +55,8 @@ export async function addPasskey(
   person: Person,
   { response, name }: { readonly response: unknown; readonly name: string },
 ): Promise<PasskeyAdded> {
-  const { directory, challenges, origin, notify } = deps;
-  const isExpected = (question: string): boolean =>
-    challenges.take(question, `create ${person.id}`, directory.clock());
+  const { directory, origin, notify } = deps;
+  const asked = expectAnswer(deps, creationPurpose(person));
   const ofName = nameProblem(name, nameLengthMax);
   if (ofName !== null) {
     return { kind: 'invalid', problems: [{ field: 'name', detail: `the name ${ofName}` }] };
@@ -65,7 +65,7 @@ export async function addPasskey(
   const verified = await quietly(() =>
     verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
-      expectedChallenge: isExpected,
+      expectedChallenge: asked.isExpected,
       expectedOrigin: origin,
       expectedRPID: hostOf(origin),
     }),
@@ -89,6 +89,7 @@ export async function addPasskey(
   const result = await directory.change(
     [
       directory.passkeys.put(passkey, 0),
+      asked.answered(),
       directory.people.put(present.value, present.version),
       directory.notices.put(notice, 0),
     ],
@@ -106,29 +107,31 @@ export async function addPasskey(
 }
 
 /** What a browser's `navigator.credentials.get` takes; `purpose` is for what the answer counts. */
-export async function passkeyRequestOptions({ directory, challenges, origin }: PasskeyDeps, purpose: string) {
+export async function passkeyRequestOptions({ directory, masterKey, origin }: PasskeyDeps, purpose: string) {
   return await (await webAuthn()).generateAuthenticationOptions({
     rpID: hostOf(origin),
-    challenge: bytesOf(challenges.ask(purpose, directory.clock())),
+    challenge: bytesOf(createChallenge(masterKey, purpose, directory.clock())),
     userVerification: 'required',
   });
 }
 
 /** Who answered, and by which passkey; null where nobody did. */
 export async function checkPasskey(
-  { directory, challenges, origin }: PasskeyDeps,
+  deps: PasskeyDeps,
   purpose: string,
   response: unknown,
 ): Promise<{ readonly person: Person; readonly passkey: Passkey } | null> {
+  const { directory, origin } = deps;
   const answer = response as AuthenticationResponseJSON;
   const found = typeof answer?.id === 'string' ? await directory.passkeys.find(answer.id) : null;
   if (found === null) return null;
   const { value: passkey, version } = found;
+  const asked = expectAnswer(deps, purpose);
   const { verifyAuthenticationResponse } = await webAuthn();
   const verified = await quietly(() =>
     verifyAuthenticationResponse({
       response: answer,
-      expectedChallenge: (question) => challenges.take(question, purpose, directory.clock()),
+      expectedChallenge: asked.isExpected,
       expectedOrigin: origin,
       expectedRPID: hostOf(origin),
       credential: {
@@ -141,7 +144,10 @@ export async function checkPasskey(
   );
   if (verified?.verified !== true) return null;
   const used = { ...passkey, counter: verified.authenticationInfo.newCounter };
-  const isFirst = await directory.documents.write([directory.passkeys.put(used, version)], null);
+  const isFirst = await directory.documents.write(
+    [directory.passkeys.put(used, version), asked.answered()],
+    null,
+  );
   if (isFirst !== 'changed') return null;
   const person = (await directory.people.find(passkey.personId))?.value;
   return person?.status === 'active' ? { person, passkey: used } : null;
@@ -168,6 +174,23 @@ export async function removePasskey(
   if (result !== 'changed') return 'unknown';
   notify(notice, person);
   return 'removed';
+}
+
+/** The one question that an answer names. */
+function expectAnswer({ directory, masterKey }: PasskeyDeps, purpose: string) {
+  let named = '';
+  return {
+    isExpected: (question: string): boolean => {
+      named = question;
+      return isChallenge(masterKey, question, { purpose, nowMs: directory.clock() });
+    },
+    /** Of an answer that was verified. */
+    answered: () => answeredOnce(directory.documents, named, directory.clock()),
+  };
+}
+
+function creationPurpose({ id }: Person): string {
+  return `create ${id}`;
 }
 
 /** The library throws for whatever it does not like in what a client sent. */

@@ -1,5 +1,6 @@
-// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, alerts that are long over, and messages that were
-// delivered or given up. What has ended counts as ended before that, too; this only keeps the store small.
+// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, alerts that are long over, answered
+// questions of passkeys, and messages that were delivered or given up. What has ended counts as ended before that, too; this only
+// keeps the store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
 
@@ -27,6 +28,7 @@ const sweptKinds = [
   'claim',
   'delivery',
   'alert',
+  'answered-question',
 ] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */

@@ -63,6 +63,13 @@ export interface Prepared {
   taken(): void;
 }
 
+interface Unstored {
+  readonly newsCount: number;
+  readonly made: readonly Delivery[];
+  /** Those for which there is room. */
+  readonly kept: readonly Delivery[];
+}
+
 const everyMsDefault = 1_000;
 const timeoutMsDefault = 15_000;
 const attemptsAtOnce = 16;
@@ -92,6 +99,8 @@ class Outgoing implements Dispatcher {
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #storing: Promise<void> | null = null;
+  /** Made of the first that were emitted; the same until they are stored, so that they are stored once. */
+  #unstored: Unstored | null = null;
   #isClosed = false;
 
   constructor(options: DispatcherOptions) {
@@ -189,15 +198,13 @@ class Outgoing implements Dispatcher {
   async #storeAll(): Promise<void> {
     try {
       while (this.#emitted.length > 0) {
-        const webhooks = await allWebhooks(this.#directory);
-        const batch = this.#emitted.slice(0, storedAtOnce);
-        const made = batch.flatMap((news) =>
-          webhooks.filter(({ value }) => isTold(value, news)).map(({ value }) => newDelivery(value, news)),
-        );
-        const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
+        this.#unstored ??= await this.#nextMessages();
+        const { newsCount, made, kept } = this.#unstored;
         const puts = kept.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
+        // Their ids are theirs alone: a conflict says that a write whose end nobody knew has stored them.
         if (puts.length > 0) await this.#directory.documents.write(puts, null);
-        this.#emitted.splice(0, batch.length);
+        this.#unstored = null;
+        this.#emitted.splice(0, newsCount);
         for (const delivery of kept) this.#pending.set(delivery.id, { value: delivery, version: 1 });
         if (kept.length < made.length) {
           this.#options.onFailure(
@@ -210,6 +217,16 @@ class Outgoing implements Dispatcher {
       this.#options.onFailure(error);
     }
     if (this.#timer !== null) this.#launch();
+  }
+
+  async #nextMessages(): Promise<Unstored> {
+    const webhooks = await allWebhooks(this.#directory);
+    const batch = this.#emitted.slice(0, storedAtOnce);
+    const made = batch.flatMap((news) =>
+      webhooks.filter(({ value }) => isTold(value, news)).map(({ value }) => newDelivery(value, news)),
+    );
+    const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
+    return { newsCount: batch.length, made, kept };
   }
 
   /** Takes up what waits in the store, also after another process. */
