@@ -7,6 +7,7 @@ import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../../language/diagnostic/render.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
+import { runOfPlace } from '../../language/emit/run.ts';
 import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { AgentFacts, Facts, Reading, RequestFacts, Satisfied } from '../../language/model/request.ts';
@@ -88,7 +89,7 @@ const restMs = 150;
 
 /** Throws a PolicyError for policies with an error. */
 export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
-  const cache = createCompileCache();
+  const cache = createCompileCache(runOfPlace());
   const load = async (): Promise<Linked> => {
     const read = await readPlace(place);
     const { engine, diagnostics } = compile(read.sources, cache);
