@@ -13,7 +13,7 @@ export const runText: Run = <T>({ text, bindings }: Emitted): T => {
 };
 
 /** Whether this place makes functions of text. Browsers with a content security policy and some edge platforms do not. */
-export function makesCode(): boolean {
+function makesCode(): boolean {
   try {
     return runText<number>({ text: 'return 1;', bindings: { keys: [], values: [], bind: noBinding } }) === 1;
   } catch {
