@@ -16,6 +16,7 @@ import { type Diagnostic, hasErrors } from './language/diagnostic/diagnostic.ts'
 import type { SourceText } from './language/diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache } from './language/emit/cache.ts';
 import { type Linked, link } from './language/emit/link.ts';
+import type { Run } from './language/emit/run.ts';
 import type { PolicySet } from './language/model/policy.ts';
 import type { PackedProgram } from './language/program/packed/packed.ts';
 import { type OpenProgram, unpack } from './language/program/packed/unpack.ts';
@@ -70,12 +71,13 @@ interface ParsedText {
   readonly parsed: ParsedFile;
 }
 
-export function createCompileCache(): CompileCache {
+/** `run` says how generated code comes about: as functions unless it says otherwise. */
+export function createCompileCache(run?: Run): CompileCache {
   return {
     parsed: new Map(),
     checked: createCheckState(),
     planned: createPlanCache(sha256),
-    functions: createFunctionCache(),
+    functions: createFunctionCache(run),
   };
 }
 

@@ -101,7 +101,7 @@ describe('the house', () => {
 
   it('makes functions from text in one file', () => {
     expect(files.filter((file) => /new Function|\beval\(/.test(codeOf(file)))).toEqual([
-      'src/language/emit/link.ts',
+      'src/language/emit/run.ts',
     ]);
   });
 

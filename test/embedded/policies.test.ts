@@ -46,6 +46,20 @@ describe('policies in a program', () => {
     expect(policies.decide(approved).decision).toBe('ALLOW');
   });
 
+  test('decide alike where no text becomes a function', async () => {
+    const make = vi.spyOn(globalThis, 'Function').mockImplementation(function refuse() {
+      throw new EvalError('code generation from strings disallowed for this context');
+    });
+    onTestFinished(() => make.mockRestore());
+    const policies = await loadPolicies(place);
+    expect(policies.decide(question)).toMatchObject({ decision: 'ALLOW', rule: 'orders/small' });
+    expect(policies.explain(question).rules).toHaveLength(2);
+    expect(policies.decide({ ...question, payload: { amount: 20 } })).toMatchObject({
+      rule: 'invalid_payload',
+    });
+    expect(make.mock.calls).toEqual([['return 1;']]);
+  });
+
   test('grant nothing on what is not said', async () => {
     const policies = await loadPolicies(place);
     expect(policies.decide({ ...question, meters: {} }).decision).not.toBe('ALLOW');

@@ -6,6 +6,7 @@
 import type { List } from '../model/policy.ts';
 import type { OpenAction, OpenProgram } from '../program/packed/unpack.ts';
 import type { Lists } from './code/writer.ts';
+import { type Run, runText } from './run.ts';
 import { foldedEntries, type PreparedList, prepareList } from './runtime/membership.ts';
 
 export interface FunctionCache {
@@ -17,6 +18,8 @@ export interface FunctionCache {
 
 /** What one linked program sees of the cache. */
 export interface CacheSession {
+  /** Turns generated text into what it returns. */
+  readonly run: Run;
   readonly lists: Lists;
   /** The value made earlier for this part of an action with equal content, or a new one. */
   reuse<T>(part: CachedPart, make: () => T): T;
@@ -50,8 +53,8 @@ interface ListEntry {
   folded?: readonly string[];
 }
 
-/** An empty cache, to be handed from one `link` to the next. */
-export function createFunctionCache(): FunctionCache {
+/** An empty cache, to be handed from one `link` to the next; `run` says how all of its code comes about. */
+export function createFunctionCache(run: Run = runText): FunctionCache {
   const entries = new Map<string, Entry>();
   const lists = new Map<string, ListEntry>();
   const shared = new Map<string, SharedEntry>();
@@ -68,6 +71,7 @@ export function createFunctionCache(): FunctionCache {
       for (const name of lists.keys()) if (!program.lists.has(name)) lists.delete(name);
       for (const [key, { lastUsed }] of shared) if (lastUsed < session - setsUnusedMax) shared.delete(key);
       return {
+        run,
         lists: sessionLists(lists, program, () => session === newest),
         reuse: <T>({ action, part }: CachedPart, make: () => T): T => {
           const key = `${part} ${action.action}`;

@@ -1,5 +1,5 @@
-// A program into functions that decide. Code is made at an action's first use and kept in the cache; this is the only
-// place where text becomes code, and the text is made by the `js` tag alone.
+// A program into functions that decide. Code is made at an action's first use and kept in the cache; its text is made by the
+// `js` tag alone, and becomes a function in `run.ts`.
 
 import type { PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
@@ -32,6 +32,7 @@ import {
   refusedBy,
 } from './payload-gate.ts';
 import { createPossibility, type PossibilityOf } from './possibility.ts';
+import type { Run } from './run.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
@@ -87,7 +88,7 @@ export function link(
     session,
     realisation,
     textSets: createTextSets(),
-    run,
+    run: session.run,
     shapes,
   };
   const unitOf = createUnits(ctx);
@@ -213,11 +214,11 @@ interface Unit {
 }
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
-  const enter = createEntries(action, { ...ctx, run });
+  const enter = createEntries(action, ctx);
   return { gate: gateOf(action.shape, ctx), enter, ...createRules(action, ctx) };
 }
 
-function gateOf(shape: Shape, { session, shapes }: LinkContext): PayloadGate {
+function gateOf(shape: Shape, { session, shapes, run }: LinkContext): PayloadGate {
   const known = shapes.get(shape);
   if (known !== undefined) return known;
   const key = `payload ${canonical(shape)}`;
@@ -231,11 +232,12 @@ function gateOf(shape: Shape, { session, shapes }: LinkContext): PayloadGate {
 function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
   return <T>(emitted: Emitted) => {
     const { text, bindings } = emitted;
-    return session.shared(`trace ${bindings.keys.join(' ')} ${text}`, () => run<T>(emitted));
+    return session.shared(`trace ${bindings.keys.join(' ')} ${text}`, () => session.run<T>(emitted));
   };
 }
 
 interface LinkContext extends SharedSource {
+  readonly run: Run;
   readonly realisation: Realisation;
   readonly shapes: Map<Shape, PayloadGate>;
 }
@@ -275,7 +277,7 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 
 /** One text for all rules of the action. */
 function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
-  const code = ctx.session.reuse({ action, part: 'rules' }, () => run<ActionCode>(ownText(action, ctx)));
+  const code = ctx.session.reuse({ action, part: 'rules' }, () => ctx.run<ActionCode>(ownText(action, ctx)));
   const { lets } = action;
   return { code, decider: new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action)) };
 }
@@ -376,7 +378,7 @@ function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
   };
 }
 
-function findByIndex(action: OpenAction, { program, session }: LinkContext): ListedCode['find'] {
+function findByIndex(action: OpenAction, { program, session, run }: LinkContext): ListedCode['find'] {
   const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, program.lists);
   const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
   const read = session.reuse({ action, part: 'subjects' }, make);
@@ -388,9 +390,3 @@ function findByIndex(action: OpenAction, { program, session }: LinkContext): Lis
 }
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
-
-/** Runs generated text with what is bound to its identifiers. `T` is what the generator says the text returns. */
-function run<T>({ text, bindings }: Emitted): T {
-  const names = bindings.keys.map((_, at) => `c${at}`);
-  return new Function(...names, text)(...bindings.values) as T;
-}

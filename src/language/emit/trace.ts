@@ -18,6 +18,7 @@ import type { Emitted } from './code/emit.ts';
 import { type Js, joinJs, js, render } from './code/js.ts';
 import { isRequirementSatisfied } from './decide/combine.ts';
 import { type DecidedAll, isNothing } from './decide/decide.ts';
+import type { Run } from './run.ts';
 import { exact, highEnd, isAmount, type RuntimeQuantity, type RuntimeScalar } from './runtime/quantity.ts';
 import { own, readMeter, readNow } from './runtime/reading.ts';
 import { safeText, showRuntimeValue } from './runtime/show.ts';
@@ -28,9 +29,6 @@ const secretMark = '(secret)';
 
 /** What became of each rule of an action, told by their truths and the risk. */
 export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => Trace;
-
-/** Turns generated text into its function, one for all actions that have it. */
-export type Run = <T>(emitted: Emitted) => T;
 
 /** So many values are read by one piece of code: groups of more are seldom the same in two actions. */
 const pathsInCodeMax = 16;

@@ -1,7 +1,8 @@
 // The tracers of a program's actions, each made at its first use, or in steps before it.
 
 import { type OpenProgram, wholeAction, wholeActionInSteps } from '../program/packed/unpack.ts';
-import { createTracer, createTracerInSteps, type Run, type Tracer } from './trace.ts';
+import type { Run } from './run.ts';
+import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
 /** Tracers hold paths of all their rules; so many actions have one at a time. */
 const tracersMax = 1_024;

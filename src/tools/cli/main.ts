@@ -72,6 +72,14 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'explain a recorded decision and what would change it',
     load: async () => (await import('./commands/explain.ts')).defineExplain,
   },
+  build: {
+    summary: 'make a bundle: compiled policies in one file, signed',
+    load: async () => (await import('./commands/bundles/build.ts')).defineBuild,
+  },
+  'verify-bundle': {
+    summary: 'check that a bundle is whole, signed, and what its texts compile to',
+    load: async () => (await import('./commands/bundles/verify-bundle.ts')).defineVerifyBundle,
+  },
   matrix: {
     summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,

@@ -3,13 +3,12 @@
 export type { Decision, Outcome } from '../../language/model/decision.ts';
 export type { Facts, Reading } from '../../language/model/request.ts';
 export { type Compiled, compile, type PolicySources } from '../../pipeline.ts';
+export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
 export {
-  type AskedDecision,
-  type EmbeddedDecision,
-  type ExplainedDecision,
   loadPolicies,
   type Policies,
   PolicyError,
   type PolicyListener,
   type PolicyPlace,
 } from './policies.ts';
+export { type BundledPolicies, BundleError, loadBundle } from './portable.ts';

@@ -57,6 +57,7 @@ const tracing = [
 /** What a program imports, by the module that it is made from. */
 export const doors: Readonly<Record<string, string>> = {
   '.': 'src/tools/embedded/index',
+  './portable': 'src/tools/embedded/portable',
   './testing': 'src/tools/testing/run',
   './client': 'integrations/typescript/client',
   './receipt': 'integrations/typescript/receipt',

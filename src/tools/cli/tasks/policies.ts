@@ -3,7 +3,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics, type SourceOf } from '../../../language/diagnostic/render.ts';
-import { type Checked, type Compiled, checkSources, compile, type PolicySources } from '../../../pipeline.ts';
+import {
+  type Checked,
+  type Compiled,
+  type CompiledProgram,
+  checkSources,
+  compile,
+  compileToProgram,
+  type PolicySources,
+} from '../../../pipeline.ts';
 import { type ReadSources, readPaths, readPolicies } from '../../../service/policies/read.ts';
 import { printError, useColor } from '../output/output.ts';
 
@@ -21,6 +29,10 @@ export type CheckedPolicies = LoadedPolicies<Checked>;
 /** A directory with all that is under it, or one file. */
 export function loadCompiled(path: string): Promise<LoadedPolicies> {
   return load(path, compile);
+}
+
+export function loadPacked(path: string): Promise<LoadedPolicies<CompiledProgram>> {
+  return load(path, (sources) => compileToProgram(sources));
 }
 
 export function loadChecked(path: string): Promise<CheckedPolicies> {
@@ -59,7 +71,7 @@ export async function loadWorking(path: string): Promise<WorkingPolicies | null>
 }
 
 /** What keeps policies from working, on standard error. */
-export function showErrors({ diagnostics, read }: LoadedPolicies): void {
+export function showErrors({ diagnostics, read }: Pick<LoadedPolicies, 'diagnostics' | 'read'>): void {
   showDiagnostics(
     diagnostics.filter(({ severity }) => severity === 'error'),
     read.sourceOf,

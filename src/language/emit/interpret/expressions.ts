@@ -1,0 +1,282 @@
+// An expression of generated code into a closure over its parts. Forms that requests meet again and again (a field, a
+// comparison with a constant) are one closure, not three.
+
+import type { CodeAssignment, CodeExpression, CodeOperator, Member } from './tree.ts';
+
+/** CodeValues of one call: what it returns, then its parameters and variables. */
+export type CodeValues = unknown[];
+
+export type Evaluate = (values: CodeValues) => unknown;
+
+/** A variable of the whole text, or a function or value that is bound to its name. */
+export interface CodeCell {
+  value: unknown;
+  readonly isFixed: boolean;
+}
+
+/** What names stand for in one function. */
+export interface CodeScope {
+  readonly shared: ReadonlyMap<string, CodeCell>;
+  /** The place of each parameter and variable. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly arrow: (code: Extract<CodeExpression, { readonly kind: 'arrow' }>['code']) => unknown;
+}
+
+type Called = (...args: readonly unknown[]) => unknown;
+type Fields = Record<PropertyKey, unknown>;
+
+/** Throws a SyntaxError for names that stand for nothing. */
+export function expressionOf(expression: CodeExpression, scope: CodeScope): Evaluate {
+  switch (expression.kind) {
+    case 'literal': {
+      const { value } = expression;
+      return () => value;
+    }
+    case 'name':
+      return nameOf(expression.name, scope);
+    case 'member':
+      return memberOf(expression, scope);
+    case 'call':
+      return callOf(expression, scope);
+    case 'binary':
+      return binaryOf(expression, scope);
+    case 'unary': {
+      const operand = expressionOf(expression.operand, scope);
+      if (expression.operator === '!') return (values) => !operand(values);
+      if (expression.operator === 'typeof') return (values) => typeof operand(values);
+      return (values) => -(operand(values) as number);
+    }
+    case 'assignment':
+      return assignmentOf(expression, scope);
+    case 'step': {
+      const { by, name } = expression;
+      const place = localPlace(name, scope);
+      return (values) => {
+        values[place] = (values[place] as number) + by;
+      };
+    }
+    case 'choice': {
+      const test = expressionOf(expression.test, scope);
+      const whenTrue = expressionOf(expression.whenTrue, scope);
+      const otherwise = expressionOf(expression.otherwise, scope);
+      return (values) => (test(values) ? whenTrue(values) : otherwise(values));
+    }
+    case 'sequence': {
+      const parts = expression.parts.map((part) => expressionOf(part, scope));
+      const last = parts.pop()!;
+      return (values) => {
+        for (const part of parts) part(values);
+        return last(values);
+      };
+    }
+    case 'array': {
+      const elements = expression.elements.map((element) => expressionOf(element, scope));
+      return (values) => elements.map((element) => element(values));
+    }
+    case 'object': {
+      const entries = expression.entries.map(([name, value]) => [name, expressionOf(value, scope)] as const);
+      return (values) => Object.fromEntries(entries.map(([name, value]) => [name, value(values)]));
+    }
+    case 'arrow': {
+      const made = scope.arrow(expression.code);
+      return () => made;
+    }
+  }
+}
+
+function localPlace(name: string, { places }: CodeScope): number {
+  const place = places.get(name);
+  if (place === undefined) throw new SyntaxError(`generated code names no variable \`${name}\``);
+  return place;
+}
+
+function nameOf(name: string, scope: CodeScope): Evaluate {
+  const place = scope.places.get(name);
+  if (place !== undefined) return (values) => values[place];
+  const cell = scope.shared.get(name);
+  if (cell === undefined) throw new SyntaxError(`generated code names nothing by \`${name}\``);
+  if (!cell.isFixed) return () => cell.value;
+  const { value } = cell;
+  return () => value;
+}
+
+/** The value that a name always stands for; undefined where there is none. */
+function fixedOf(expression: CodeExpression, { places, shared }: CodeScope): CodeCell | undefined {
+  if (expression.kind !== 'name' || places.has(expression.name)) return undefined;
+  const cell = shared.get(expression.name);
+  return cell?.isFixed === true ? cell : undefined;
+}
+
+function memberOf({ object, key, isOptional }: Member, scope: CodeScope): Evaluate {
+  const place = object.kind === 'name' ? scope.places.get(object.name) : undefined;
+  const holder = expressionOf(object, scope);
+  if (key.kind !== 'literal') {
+    const member = expressionOf(key, scope);
+    return (values) => (holder(values) as Fields)[member(values) as string];
+  }
+  const name = key.value as string;
+  if (isOptional) return (values) => (holder(values) as Fields | null | undefined)?.[name];
+  if (place !== undefined) return (values) => (values[place] as Fields)[name];
+  return (values) => (holder(values) as Fields)[name];
+}
+
+/** What generated code calls of texts, sets, `Number` and `Array`, each with one value. */
+const methods: ReadonlySet<string> = new Set([
+  'endsWith',
+  'has',
+  'includes',
+  'isArray',
+  'isFinite',
+  'isInteger',
+  'startsWith',
+]);
+
+type Call = Extract<CodeExpression, { readonly kind: 'call' }>;
+
+function callOf({ callee, args: given }: Call, scope: CodeScope): Evaluate {
+  const args = given.map((arg) => expressionOf(arg, scope));
+  if (callee.kind === 'member' && callee.key.kind === 'literal' && typeof callee.key.value === 'string') {
+    const holder = expressionOf(callee.object, scope);
+    const method = callee.key.value;
+    const [arg, ...more] = args;
+    if (!methods.has(method) || arg === undefined || more.length > 0)
+      throw new SyntaxError(`generated code calls no method \`${method}\` like this`);
+    return (values) => (holder(values) as Record<string, Called>)[method]!(arg(values));
+  }
+  const fixed = fixedOf(callee, scope);
+  if (fixed !== undefined) return fixedCall(fixed.value as Called, args);
+  const called = expressionOf(callee, scope);
+  return (values) => (called(values) as Called)(...args.map((arg) => arg(values)));
+}
+
+function fixedCall(called: Called, args: readonly Evaluate[]): Evaluate {
+  const [a, b, c, d] = args as [Evaluate, Evaluate, Evaluate, Evaluate];
+  switch (args.length) {
+    case 1:
+      return (values) => called(a(values));
+    case 2:
+      return (values) => called(a(values), b(values));
+    case 3:
+      return (values) => called(a(values), b(values), c(values));
+    case 4:
+      return (values) => called(a(values), b(values), c(values), d(values));
+    default:
+      return (values) => called(...args.map((arg) => arg(values)));
+  }
+}
+
+function assignmentOf({ operator, target, value: given }: CodeAssignment, scope: CodeScope): Evaluate {
+  const value = expressionOf(given, scope);
+  if (target.kind === 'member') {
+    const [holder, key] = [expressionOf(target.object, scope), expressionOf(target.key, scope)];
+    if (operator === '+=') throw new SyntaxError('generated code adds to variables alone');
+    return (values) => {
+      const object = holder(values) as Fields;
+      const name = key(values) as string;
+      const assigned = value(values);
+      object[name] = assigned;
+      return assigned;
+    };
+  }
+  if (target.kind !== 'name') throw new SyntaxError('generated code assigns to names and members');
+  const cell = scope.places.has(target.name) ? undefined : scope.shared.get(target.name);
+  if (cell !== undefined && !cell.isFixed && operator === '=') {
+    return (values) => {
+      cell.value = value(values);
+      return cell.value;
+    };
+  }
+  const place = localPlace(target.name, scope);
+  if (operator === '+=') {
+    return (values) => {
+      values[place] = (values[place] as number) + (value(values) as number);
+    };
+  }
+  return (values) => {
+    const assigned = value(values);
+    values[place] = assigned;
+    return assigned;
+  };
+}
+
+type Binary = Extract<CodeExpression, { readonly kind: 'binary' }>;
+
+function binaryOf(expression: Binary, scope: CodeScope): Evaluate {
+  const { operator, right } = expression;
+  if (operator === '&&' || operator === '||') return joinedOf(expression, scope);
+  const left = expressionOf(expression.left, scope);
+  if (right.kind === 'literal') return withConstant[operator](left, right.value as number);
+  return withBoth[operator](left, expressionOf(right, scope) as EvaluateNumber);
+}
+
+/** All operands of one `&&` or `||` beside each other. */
+function joinedOf(expression: Binary, scope: CodeScope): Evaluate {
+  const { operator } = expression;
+  const operands = operandsOf(expression, operator).map((operand) => expressionOf(operand, scope));
+  const [a, b, c] = operands as [Evaluate, Evaluate, Evaluate];
+  const isAnd = operator === '&&';
+  if (operands.length === 2)
+    return isAnd ? (values) => a(values) && b(values) : (values) => a(values) || b(values);
+  if (operands.length === 3) {
+    return isAnd
+      ? (values) => a(values) && b(values) && c(values)
+      : (values) => a(values) || b(values) || c(values);
+  }
+  return (values) => {
+    let value: unknown;
+    for (const operand of operands) {
+      value = operand(values);
+      if (isAnd ? !value : value) return value;
+    }
+    return value;
+  };
+}
+
+function operandsOf(expression: CodeExpression, operator: CodeOperator): readonly CodeExpression[] {
+  if (expression.kind !== 'binary' || expression.operator !== operator) return [expression];
+  return [...operandsOf(expression.left, operator), expression.right];
+}
+
+type Eager = Exclude<CodeOperator, '&&' | '||'>;
+type EvaluateNumber = (values: CodeValues) => number;
+
+/** Operators hold for whatever JavaScript compares; the types name numbers alone. */
+const withBoth = {
+  '??': (a, b) => (values) => a(values) ?? b(values),
+  '|': (a, b) => (values) => (a(values) as number) | b(values),
+  '&': (a, b) => (values) => (a(values) as number) & b(values),
+  '===': (a, b) => (values) => a(values) === b(values),
+  '!==': (a, b) => (values) => a(values) !== b(values),
+  '==': (a, b) => (values) => bothMissing(a(values), b(values)),
+  '!=': (a, b) => (values) => !bothMissing(a(values), b(values)),
+  '<': (a, b) => (values) => (a(values) as number) < b(values),
+  '<=': (a, b) => (values) => (a(values) as number) <= b(values),
+  '>': (a, b) => (values) => (a(values) as number) > b(values),
+  '>=': (a, b) => (values) => (a(values) as number) >= b(values),
+  '+': (a, b) => (values) => (a(values) as number) + b(values),
+  '-': (a, b) => (values) => (a(values) as number) - b(values),
+  '*': (a, b) => (values) => (a(values) as number) * b(values),
+} as const satisfies Record<Eager, (a: Evaluate, b: EvaluateNumber) => Evaluate>;
+
+const withConstant = {
+  '??': (a, b) => (values) => a(values) ?? b,
+  '|': (a, b) => (values) => (a(values) as number) | b,
+  '&': (a, b) => (values) => (a(values) as number) & b,
+  '===': (a, b) => (values) => a(values) === b,
+  '!==': (a, b) => (values) => a(values) !== b,
+  '==': (a, b) => (values) => bothMissing(a(values), b),
+  '!=': (a, b) => (values) => !bothMissing(a(values), b),
+  '<': (a, b) => (values) => (a(values) as number) < b,
+  '<=': (a, b) => (values) => (a(values) as number) <= b,
+  '>': (a, b) => (values) => (a(values) as number) > b,
+  '>=': (a, b) => (values) => (a(values) as number) >= b,
+  '+': (a, b) => (values) => (a(values) as number) + b,
+  '-': (a, b) => (values) => (a(values) as number) - b,
+  '*': (a, b) => (values) => (a(values) as number) * b,
+} as const satisfies Record<Eager, (a: Evaluate, b: number) => Evaluate>;
+
+/** Generated code writes `==` beside null alone. */
+function bothMissing(value: unknown, other: unknown): boolean {
+  if (other !== null) throw new SyntaxError('generated code compares with `===`, and with null');
+  return value === null || value === undefined;
+}

@@ -1,0 +1,46 @@
+// A packed program into one run of bytes and back: what its parts are stands apart, as plain data. INVARIANT: what comes back is what
+// was given, byte by byte, in buffers of its own.
+
+import type { MeterDefinition } from '../../model/metering.ts';
+import type { PackedBlocks, PackedProgram, PackedTexts } from './packed.ts';
+
+/** Where each array is in the bytes: its part and name, how many bytes an element has, and how many elements it has. */
+type ArrayPlace = readonly [part: string, name: string, width: 1 | 4, length: number];
+
+export interface WholeProgram {
+  readonly places: readonly ArrayPlace[];
+  readonly meters: readonly MeterDefinition[];
+  readonly rules: number;
+}
+
+const parts = ['texts', 'actions', 'lists', 'hours', 'indexes'] as const;
+
+export function wholeOf(packed: PackedProgram): { readonly whole: WholeProgram; readonly bytes: Uint8Array } {
+  const arrays = parts.flatMap((part) =>
+    Object.entries(packed[part] as PackedTexts | PackedBlocks).map(
+      ([name, array]) => [part, name, array as Uint8Array | Uint32Array] as const,
+    ),
+  );
+  const bytes = new Uint8Array(arrays.reduce((sum, [, , { byteLength }]) => sum + byteLength, 0));
+  let at = 0;
+  const places = arrays.map(([part, name, array]): ArrayPlace => {
+    bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at);
+    at += array.byteLength;
+    return [part, name, array.BYTES_PER_ELEMENT as 1 | 4, array.length];
+  });
+  return { whole: { places, meters: packed.meters, rules: packed.rules }, bytes };
+}
+
+/** For bytes that are known to be whole. */
+export function packedOfWhole({ places, meters, rules }: WholeProgram, bytes: Uint8Array): PackedProgram {
+  const made: Record<string, Record<string, Uint8Array | Uint32Array>> = {};
+  let at = 0;
+  for (const [part, name, width, length] of places) {
+    const own = bytes.slice(at, at + width * length);
+    at += width * length;
+    made[part] ??= {};
+    made[part][name] = width === 4 ? new Uint32Array(own.buffer) : own;
+  }
+  // The parts of `wholeOf`, under the same names.
+  return { ...(made as unknown as Omit<PackedProgram, 'meters' | 'rules'>), meters, rules };
+}

@@ -1,0 +1,93 @@
+// `writ build`: policies into one file, compiled and, with a key, signed.
+
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { hasErrors } from '../../../../language/diagnostic/diagnostic.ts';
+import { commitOf } from '../../../../service/policies/commit.ts';
+import { entriesOf, packTexts, textOfFile } from '../../../../service/policies/texts.ts';
+import { type BundleSigner, writeBundle } from '../../../embedded/bundle.ts';
+import { fileError } from '../../output/file-error.ts';
+import { type ExitCode, exitCodes, print, printJson, UsageError } from '../../output/output.ts';
+import { defaultPath, loadPacked, showErrors } from '../../tasks/policies.ts';
+
+export function defineBuild(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
+    .requiredOption('-o, --output <file>', 'where the bundle is written')
+    .option('--sign <key>', 'a file with a private Ed25519 key in PEM')
+    .option('--json', 'print what the bundle is as JSON')
+    .addHelpText('after', examples)
+    .action(async (path: string | undefined, options: Options) => {
+      finish(await build(path ?? defaultPath(), options));
+    });
+}
+
+const examples = `
+Examples:
+  writ build policies -o policies.writ
+  openssl genpkey -algorithm ed25519 -out bundle.pem
+  writ build policies -o policies.writ --sign bundle.pem
+`;
+
+interface Options {
+  readonly output: string;
+  readonly sign?: string;
+  readonly json?: boolean;
+}
+
+async function build(path: string, { output, sign: keyFile, json }: Options): Promise<ExitCode> {
+  const signer = keyFile === undefined ? null : await signerOf(keyFile);
+  const loaded = await loadPacked(path);
+  const { packed, listFiles } = loaded.compiled;
+  if (packed === null || hasErrors(loaded.diagnostics)) {
+    showErrors(loaded);
+    return exitCodes.wrong;
+  }
+  const texts = packTexts(loaded.read, listFiles);
+  const bytes = await writeBundle(
+    {
+      madeMs: Date.now(),
+      commit: await commitOf(loaded.read.root ?? dirname(path)),
+      texts: entriesOf(texts).map((entry) => ({
+        path: entry.path,
+        kind: entry.kind,
+        text: textOfFile(texts, entry),
+      })),
+      program: packed,
+    },
+    signer,
+  );
+  await writeFile(output, bytes).catch((error: unknown) => {
+    throw new UsageError(`cannot write ${output}: ${fileError(error)}`);
+  });
+  const made = { file: output, bytes: bytes.length, rules: packed.rules, key: signer?.key ?? null };
+  if (json === true) printJson(made);
+  else print(`${output}: ${made.rules} rules, ${made.bytes} bytes, ${signedText(made.key)}\n`);
+  return exitCodes.ok;
+}
+
+/** Who has signed, for people. */
+export function signedText(key: string | null): string {
+  return key === null ? 'not signed' : `signed by ${key}`;
+}
+
+async function signerOf(path: string): Promise<BundleSigner> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`cannot read ${path}: ${fileError(error)}`);
+  });
+  const privateKey = privateKeyOf(text);
+  if (privateKey?.asymmetricKeyType !== 'ed25519')
+    throw new UsageError(`${path} is no private Ed25519 key in PEM: openssl genpkey -algorithm ed25519`);
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { key: x, sign: (bytes) => sign(null, bytes, privateKey) };
+}
+
+function privateKeyOf(text: string): KeyObject | null {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,82 @@
+// `writ verify-bundle`: whether a bundle is whole, signed by whom it should be, and says what its texts compile to.
+
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Command } from 'commander';
+import type { PackedProgram } from '../../../../language/program/packed/packed.ts';
+import { wholeOf } from '../../../../language/program/packed/whole.ts';
+import { compileToProgram } from '../../../../pipeline.ts';
+import { BundleError, type OpenedBundle, readBundle } from '../../../embedded/bundle.ts';
+import { fileError } from '../../output/file-error.ts';
+import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../../output/output.ts';
+import { signedText } from './build.ts';
+
+export function defineVerifyBundle(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('<file>', 'a bundle that `writ build` has made')
+    .option('--key <key>', 'whose signature it must have: the public key that `writ build` shows')
+    .option('--json', 'print what was found as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ verify-bundle policies.writ\n  writ verify-bundle policies.writ --key "$BUNDLE_KEY"\n',
+    )
+    .action(async (file: string, options: Options) => {
+      finish(await verifyBundle(file, options));
+    });
+}
+
+interface Options {
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+async function verifyBundle(file: string, { key, json }: Options): Promise<ExitCode> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new UsageError(`cannot read ${file}: ${fileError(error)}`);
+  });
+  const found = await examine(bytes, key);
+  if (json === true) printJson(found);
+  else if (found.problem !== null) printError(`${file}: ${found.problem}\n`);
+  else print(`${file}: ${found.files} files, ${signedText(found.key)}, and what they compile to\n`);
+  return found.problem === null ? exitCodes.ok : exitCodes.wrong;
+}
+
+interface Examined {
+  /** Null where nothing is wrong. */
+  readonly problem: string | null;
+  readonly files: number;
+  readonly key: string | null;
+  readonly commit: string | null;
+  readonly made: string | null;
+}
+
+async function examine(bytes: Uint8Array, key: string | undefined): Promise<Examined> {
+  try {
+    const bundle = await readBundle(bytes, key);
+    return {
+      problem: saysWhatItsTextsSay(bundle) ? null : 'its program is not what its texts compile to',
+      files: bundle.texts.length,
+      key: bundle.key,
+      commit: bundle.commit,
+      made: new Date(bundle.madeMs).toISOString(),
+    };
+  } catch (error) {
+    if (!(error instanceof BundleError)) throw error;
+    return { problem: error.message, files: 0, key: null, commit: null, made: null };
+  }
+}
+
+function saysWhatItsTextsSay({ texts, program }: OpenedBundle): boolean {
+  const { packed } = compileToProgram({
+    files: texts.filter(({ kind }) => kind === 'policy'),
+    readListFile: (path) => {
+      const list = texts.find((one) => one.kind === 'list' && one.path === path);
+      return list ?? { code: 'list-file-missing', message: `\`${path}\` is not in the bundle` };
+    },
+  });
+  return packed !== null && isSame(packed, program);
+}
+
+function isSame(one: PackedProgram, other: PackedProgram): boolean {
+  return isDeepStrictEqual(wholeOf(one), wholeOf(other));
+}

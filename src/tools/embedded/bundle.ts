@@ -1,0 +1,156 @@
+// A bundle: one file with a compiled program, the texts it was made from, the commit and a signature, so that policies travel as one thing and
+// are loaded without compiling. It reads and writes bytes and needs no file system, thread or package. INVARIANT: a bundle with
+// one other bit than it was made with is refused, and one with a key is refused where the signature is not that key's.
+//
+//   "writ b1\n" | 1 where it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | program
+//   | SHA-256 of all before | Ed25519 signature of all before, where it is signed
+
+import type { PackedProgram } from '../../language/program/packed/packed.ts';
+import { packedOfWhole, type WholeProgram, wholeOf } from '../../language/program/packed/whole.ts';
+
+export interface BundledText {
+  /** Relative to the policy directory. */
+  readonly path: string;
+  readonly kind: 'policy' | 'list';
+  readonly text: string;
+}
+
+export interface Bundle {
+  /** When it was made, in milliseconds. */
+  readonly madeMs: number;
+  /** The git commit that was checked out around the policies; null where there was none. */
+  readonly commit: string | null;
+  readonly texts: readonly BundledText[];
+  readonly program: PackedProgram;
+}
+
+export interface OpenedBundle extends Bundle {
+  /** Whose signature it has, 32 bytes in base64url; null where it is not signed. */
+  readonly key: string | null;
+}
+
+export interface BundleSigner {
+  /** 32 bytes in base64url. */
+  readonly key: string;
+  /** Ed25519, 64 bytes. */
+  readonly sign: (bytes: Uint8Array) => Uint8Array;
+}
+
+/** A bundle that must not be used. */
+export class BundleError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BundleError';
+  }
+}
+
+interface Header extends Omit<Bundle, 'texts' | 'program'> {
+  /** The release that compiled the program: no other one reads it. */
+  readonly writ: string;
+  readonly key: string | null;
+  readonly texts: readonly (Omit<BundledText, 'text'> & { readonly bytes: number })[];
+  readonly program: WholeProgram;
+}
+
+/** Of Writ: what a program looks like in bytes may differ in the next one. */
+export const release = '0.1.0';
+
+const magic = new TextEncoder().encode('writ b1\n');
+const headerStart = magic.length + 5;
+const digestLength = 32;
+const signatureLength = 64;
+
+/** The same for the same contents, time and key. */
+export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): Promise<Uint8Array> {
+  const { madeMs, commit } = bundle;
+  const { whole, bytes: program } = wholeOf(bundle.program);
+  const texts = bundle.texts.map(({ text }) => new TextEncoder().encode(text));
+  const header: Header = {
+    writ: release,
+    madeMs,
+    commit,
+    key: signer?.key ?? null,
+    texts: bundle.texts.map(({ path, kind }, at) => ({ path, kind, bytes: texts[at]!.length })),
+    program: whole,
+  };
+  const head = new TextEncoder().encode(JSON.stringify(header));
+  const start = new Uint8Array(headerStart);
+  start.set(magic);
+  start[magic.length] = signer === null ? 0 : 1;
+  new DataView(start.buffer).setUint32(magic.length + 1, head.length, true);
+  const contents = joined([start, head, ...texts, program]);
+  const signed = joined([contents, await sha256Of(contents)]);
+  return signer === null ? signed : joined([signed, signer.sign(signed)]);
+}
+
+/** `key`, 32 bytes in base64url: whose signature it must have. Throws a BundleError for what must not be used. */
+export async function readBundle(given: Uint8Array, key?: string): Promise<OpenedBundle> {
+  // What slices a Node buffer shares its memory.
+  const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+  const isSigned = bytes[magic.length] === 1;
+  const end = bytes.length - (isSigned ? signatureLength : 0) - digestLength;
+  if (end < headerStart || !magic.every((byte, at) => byte === bytes[at]))
+    throw new BundleError('this is no bundle of policies');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const digest = await sha256Of(bytes.subarray(0, end));
+  if (!digest.every((byte, at) => byte === bytes[end + at]))
+    throw new BundleError('the bundle is damaged: its contents are not those of its checksum');
+  const bodyStart = headerStart + view.getUint32(magic.length + 1, true);
+  if (bodyStart > end) throw new BundleError('the bundle is damaged: its header is longer than it is');
+  const header = JSON.parse(textOf(bytes.subarray(headerStart, bodyStart))) as Header;
+  await checkSignature(bytes, { isSigned, own: header.key, wanted: key, end: end + digestLength });
+  if (header.writ !== release)
+    throw new BundleError(`the bundle is of release ${header.writ}, and this is ${release}`);
+  let at = bodyStart;
+  const texts = header.texts.map(({ path, kind, bytes: length }): BundledText => {
+    at += length;
+    return { path, kind, text: textOf(bytes.subarray(at - length, at)) };
+  });
+  const { madeMs, commit } = header;
+  const program = packedOfWhole(header.program, bytes.subarray(at, end));
+  return { madeMs, commit, key: header.key, texts, program };
+}
+
+interface Signed {
+  readonly isSigned: boolean;
+  readonly own: string | null;
+  readonly wanted: string | undefined;
+  /** Where the signature begins. */
+  readonly end: number;
+}
+
+async function checkSignature(bytes: Uint8Array, { isSigned, own, wanted, end }: Signed): Promise<void> {
+  if (isSigned !== (own !== null))
+    throw new BundleError('the bundle is damaged: it does not say who signed it');
+  if (wanted !== undefined && own === null) throw new BundleError('the bundle is not signed');
+  if (wanted !== undefined && own !== wanted)
+    throw new BundleError(`the bundle is signed by another key, ${own}`);
+  if (own === null) return;
+  const { subtle } = globalThis.crypto;
+  const publicKey = await subtle.importKey('raw', bytesOfKey(own), 'Ed25519', false, ['verify']);
+  const isGenuine = await subtle.verify('Ed25519', publicKey, bytes.slice(end), bytes.slice(0, end));
+  if (!isGenuine) throw new BundleError('the signature of the bundle is not genuine');
+}
+
+function bytesOfKey(key: string): Uint8Array<ArrayBuffer> {
+  if (!/^[\w-]{43}$/.test(key)) throw new BundleError('a key is 32 bytes in base64url');
+  return Uint8Array.from(atob(key.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
+}
+
+async function sha256Of(bytes: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await globalThis.crypto.subtle.digest('SHA-256', bytes.slice()));
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,33 @@
+// Policies out of a bundle, wherever JavaScript runs: Node, Deno, Bun, browsers, platforms at the edge. It imports nothing of a platform.
+
+import { createFunctionCache } from '../../language/emit/cache.ts';
+import { link } from '../../language/emit/link.ts';
+import { runOfPlace } from '../../language/emit/run.ts';
+import { unpack } from '../../language/program/packed/unpack.ts';
+import { type AskedPolicies, askedOf } from './ask.ts';
+import { readBundle } from './bundle.ts';
+
+export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
+export { BundleError } from './bundle.ts';
+
+export interface BundledPolicies extends AskedPolicies {
+  /** When the bundle was made, in milliseconds: a program that follows bundles takes no older one. */
+  readonly madeMs: number;
+  readonly commit: string | null;
+}
+
+/**
+ * `key`, 32 bytes in base64url: whose signature the bundle must have. Throws a BundleError for a bundle that is damaged, or
+ * not signed by the key.
+ */
+export async function loadBundle(
+  bytes: Uint8Array,
+  { key }: { readonly key?: string } = {},
+): Promise<BundledPolicies> {
+  const { program, madeMs, commit } = await readBundle(bytes, key);
+  const engine = link(unpack(program), createFunctionCache(runOfPlace()));
+  return Object.assign(
+    askedOf(() => engine),
+    { madeMs, commit },
+  );
+}
