@@ -30,7 +30,7 @@ export const declaredLists: Partial<Readonly<Record<ScalarSort, readonly string[
   boolean: ['truths'],
 };
 
-export const hoursNames = ['office', 'nights', 'days_off', 'all_week'];
+export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes'];
 export const groupNames = ['careful', 'open_ended'];
 export const approverNames = ['finance', 'legal', 'owner'];
 
@@ -60,6 +60,7 @@ export const fixedDeclarations: readonly string[] = [
   'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
   'hours nights = sat-mon 22:00-06:00, wed 01:30-02:30, 2026-03-05..2026-03-06 in "America/New_York"',
   'hours days_off = 2026-03-29, 2026-10-25, every year 12-24..01-02, every year 02-29, fri 20:00-24:00 in "Asia/Kathmandu"',
+  'hours freezes from "lists/freezes.txt" in "America/New_York" except holidays',
   'hours all_week = mon-sun 00:00-24:00 in "Europe/London" except holidays',
 ];
 
@@ -67,5 +68,6 @@ export const fixedDeclarations: readonly string[] = [
 export const listFiles: Readonly<Record<string, string>> = {
   'lists/lines.txt': '# names\nAlpha  Beta\n\n  bob \r\nsecret!\n',
   'lists/texts.yaml': '- alpha\n- "a-1"\n- a.example.com\n',
+  'lists/freezes.txt': '# freezes\n2026-03-05..2026-03-08\n2026-11-01\nevery year 12-18..01-03\n',
   'lists/numbers.json': '[0.3, 7, 1e3]',
 };

@@ -164,7 +164,7 @@ const declarations = {
     'may be empty',
     'typed',
   ],
-  hours: ['', 'except'],
+  hours: ['', 'except', 'list-file except'],
   let: [''],
   meter: [
     'sum',

@@ -68,7 +68,7 @@ function featuresOf(node: TreeNode): readonly string[] {
     case 'list':
       return listFeatures(node);
     case 'hours':
-      return [`${kind}${node.except === null ? '' : ' except'}`];
+      return [`${kind}${node.file === null ? '' : ' list-file'}${node.except === null ? '' : ' except'}`];
     case 'meter':
       return meterFeatures(node);
     case 'policy':

@@ -80,12 +80,14 @@ function readExpression(text: string): ExpressionNode {
   return declaration.value;
 }
 
+/** `count within in lines (...)` counts: nothing is named `count` but a field, which stands behind a dot. */
+const countsWithin = /(?<![.\w"])count within\b/;
+
 test('any expression is printed to a text that is read as the same expression', () => {
   fc.assert(
     fc.property(anyExpression, (expression) => {
       const text = printExpression(expression);
-      // `count within in lines (...)` counts: nothing is named `count` but a field, which stands behind a dot.
-      fc.pre(!/(?<![.\w"])count within\b/.test(text));
+      fc.pre(!countsWithin.test(text));
       expect(withoutPlaces(readExpression(text))).toEqual(withoutPlaces(expression));
     }),
     { numRuns: 1500 },
@@ -95,8 +97,10 @@ test('any expression is printed to a text that is read as the same expression', 
 test('any expression with comments in it is laid out once and for all, and loses none', () => {
   fc.assert(
     fc.property(anyExpression, fc.infiniteStream(fc.nat(5)), (expression, dice) => {
+      const text = printExpression(expression);
+      fc.pre(!countsWithin.test(text));
       let count = 0;
-      const marked = printExpression(expression).replaceAll(/ (?:and|or) (?=[^"']*$)/g, (operator) => {
+      const marked = text.replaceAll(/ (?:and|or) (?=[^"']*$)/g, (operator) => {
         const { value } = dice.next();
         if (value === 0) return `${operator}# ${++count}\n`;
         return value === 1 ? `\n# ${++count}\n${operator}` : operator;

@@ -5,6 +5,7 @@ import type {
   DateLiteral,
   HoursDeclaration,
   HoursSpan,
+  TextLiteral,
   WeekdayWord,
   YearDay,
 } from '../../syntax/tree/tree.ts';
@@ -19,12 +20,15 @@ import { sameOrNew } from '../logic/same.ts';
 import {
   clockInvalid,
   dateSpanReversed,
+  daysInvalid,
   exceptNotDates,
   hoursEndsEqual,
   hoursOverlap,
+  listFileMalformed,
   yearDayInvalid,
   zoneUnknown,
 } from '../messages/value-errors.ts';
+import { entriesOfFile } from './file-entries.ts';
 
 const weekdays: readonly WeekdayWord[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const minutesOfDay = 1_440;
@@ -44,13 +48,14 @@ function resolveOne(declaration: HoursDeclaration, env: Environment): Hours {
   const weekly: WeeklySpan[] = [];
   const dates: DateSpan[] = [];
   const yearly: YearlySpan[] = [];
+  if (declaration.file !== null) readDays(declaration.file, { dates, yearly }, env);
   for (const span of declaration.spans) {
     if (span.kind === 'weekly-span') pushIfKnown(weekly, weeklySpan(span, env));
     else if (span.kind === 'date-span') pushIfKnown(dates, dateSpan(span, env));
     else pushIfKnown(yearly, yearlySpan(span, env));
   }
   const isWhole = weekly.length + dates.length + yearly.length === declaration.spans.length;
-  if (isWhole) reportOverlaps(declaration.spans, env);
+  if (isWhole && declaration.file === null) reportOverlaps(declaration.spans, env);
   const except = resolveExcept(declaration, env);
   return {
     zone: declaration.zone.value,
@@ -59,6 +64,35 @@ function resolveOne(declaration: HoursDeclaration, env: Environment): Hours {
     yearly: yearly.toSorted((a, b) => a.first - b.first || a.last - b.last),
     except,
   };
+}
+
+/** Each entry is a date, dates from one to another, or days of every year. */
+function readDays(
+  file: TextLiteral,
+  into: { readonly dates: DateSpan[]; readonly yearly: YearlySpan[] },
+  env: Environment,
+): void {
+  const entries = entriesOfFile(file, env);
+  if (entries === null) return;
+  if (entries.length === 0) env.report(listFileMalformed(file, 'it holds no days'));
+  const wrong = entries.filter(({ text }) => {
+    const [, every, opening = '', closing = opening] = daysInFile.exec(text.trim()) ?? [];
+    const [first, last] = [opening, closing].map(every === undefined ? dayNumber : yearDayNumber);
+    if (first === null || first === undefined || last === null || last === undefined) return true;
+    if (every === undefined && first > last) return true;
+    if (every === undefined) into.dates.push({ firstDay: first, lastDay: last });
+    else into.yearly.push({ first, last });
+    return false;
+  });
+  const lines = wrong.map(({ line }) => line);
+  if (lines.length > 0) env.report(daysInvalid(file, lines));
+}
+
+const daysInFile = /^(every year )?([\d-]+)(?:\.\.([\d-]+))?$/;
+
+function dayNumber(text: string): number | null {
+  const date = parseDate(text);
+  return date === null ? null : toNumber(date);
 }
 
 function pushIfKnown<T>(spans: T[], span: T | null): void {

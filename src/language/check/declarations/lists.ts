@@ -13,13 +13,13 @@ import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept, listFileOf } from '../incremental/kept.ts';
+import { kept } from '../incremental/kept.ts';
 import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { commonType } from '../logic/type-relations.ts';
 import { followDependencies } from '../messages/dependencies.ts';
 import { tooDeepDeclaration } from '../messages/errors.ts';
-import { type FileEntry, readEntries, resolveListPath } from '../messages/list-files.ts';
+import type { FileEntry } from '../messages/list-files.ts';
 import {
   caseOnOtherType,
   entryMismatch,
@@ -29,13 +29,11 @@ import {
   listEmpty,
   listEntryBidi,
   listEntryMixedScript,
-  listFileFault,
-  listFileMalformed,
-  listFileOutside,
   listJoinCase,
   listJoinMismatch,
   listTypeUnfit,
 } from '../messages/value-errors.ts';
+import { entriesOfFile } from './file-entries.ts';
 import { resolveType } from './types.ts';
 
 /** Fills `env.lists`. A list in error is left out. */
@@ -229,23 +227,8 @@ function readFile(
   env: Environment,
   declared: Type | undefined,
 ): Entries | null {
-  const path = resolveListPath(source.path.span.file, source.path.value);
-  if (path === null) {
-    env.report(listFileOutside(source.path));
-    return null;
-  }
-  env.ask('listFile', path);
-  const file = listFileOf(path, env);
-  if ('code' in file) {
-    env.report(listFileFault(source.path, file));
-    return null;
-  }
-  const found = readEntries(path, file.text);
-  if ('error' in found) {
-    env.report(listFileMalformed(source.path, found.error));
-    return null;
-  }
-  return convertEntries(source, found, env, declared);
+  const found = entriesOfFile(source.path, env);
+  return found === null ? null : convertEntries(source, found, env, declared);
 }
 
 function convertEntries(

@@ -2,7 +2,7 @@
 // host reads the files; paths are relative to the policy directory, with forward slashes.
 
 import { isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import type { PolicyFile } from '../../syntax/tree/tree.ts';
+import type { Declaration, PolicyFile, TextLiteral } from '../../syntax/tree/tree.ts';
 
 /** What the host found under a path. */
 export type ListFile = { readonly text: string } | { readonly code: ListFileCode; readonly message: string };
@@ -18,10 +18,16 @@ export function listFilesOf(files: readonly PolicyFile[]): readonly string[] {
   const paths = files
     .flatMap((file) => file.declarations)
     .map((declaration) => {
-      if (declaration.kind !== 'list' || declaration.source.kind !== 'list-file') return null;
-      return resolveListPath(declaration.source.path.span.file, declaration.source.path.value);
+      const named = fileOf(declaration);
+      return named === null ? null : resolveListPath(named.span.file, named.value);
     });
   return [...new Set(paths.filter((path) => path !== null))].sort();
+}
+
+function fileOf(declaration: Declaration): TextLiteral | null {
+  if (declaration.kind === 'hours') return declaration.file;
+  const isFile = declaration.kind === 'list' && declaration.source.kind === 'list-file';
+  return isFile ? declaration.source.path : null;
 }
 
 /** A path as written in a policy file, relative to the policy directory; null when it leads out of it. */

@@ -148,14 +148,23 @@ export function listFileMalformed(path: TextLiteral, why: string): Diagnostic {
   });
 }
 
+export function fileEntriesInvalid(path: TextLiteral, lines: readonly number[], type: Type): Diagnostic {
+  return misfits(path, lines, `\`${typeText(type)}\``, 'all entries of a list are of one type');
+}
+
+export function daysInvalid(path: TextLiteral, lines: readonly number[]): Diagnostic {
+  const help = 'write `2026-12-18`, `2026-12-18..2027-01-03` or `every year 12-18..01-03`';
+  return misfits(path, lines, 'days', help);
+}
+
 const linesMax = 5;
 
-export function fileEntriesInvalid(path: TextLiteral, lines: readonly number[], type: Type): Diagnostic {
+function misfits(path: TextLiteral, lines: readonly number[], kind: string, help: string): Diagnostic {
   const each = [...new Set(lines)];
   const shown = each.slice(0, linesMax).join(', ');
   const more = each.length > linesMax ? ` and ${each.length - linesMax} more` : '';
-  const message = `\`${path.value}\` holds entries that are no \`${typeText(type)}\`: line ${shown}${more}`;
-  return error('list-file-mismatch', path.span, message, { help: 'all entries of a list are of one type' });
+  const message = `\`${path.value}\` holds entries that are no ${kind}: line ${shown}${more}`;
+  return error('list-file-mismatch', path.span, message, { help });
 }
 
 export function listEntryBidi(span: Span, text: string, line?: number): Diagnostic {

@@ -185,17 +185,19 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     ({ lists }) => lists[0],
   );
 
-  // hours = 'hours' Word '=' hoursSpan { ',' hoursSpan } 'in' Text [ 'except' Word ]
+  // hours = 'hours' Word ( '=' hoursSpan { ',' hoursSpan } | 'from' Text ) 'in' Text [ 'except' Word ]
   hours: ParserRule<Declaration | null> = this.node<DeclarationOf<'hours'>>(
     'hours',
-    () => ({ ...named('hours'), spans: [], zone: null, except: null }),
+    () => ({ ...named('hours'), spans: [], file: null, zone: null, except: null }),
     (draft) => {
       this.CONSUME(word.hours);
       draft.name = this.nameOf('hours', 'a name for the hours');
-      this.CONSUME(sign.assign);
-      this.listed(hoursPhrase, () => this.add(draft.spans, this.hoursSpan));
+      this.OR({
+        DEF: [{ ALT: () => this.readHoursSpans(draft) }, { ALT: () => this.readHoursFile(draft) }],
+        ERR_MSG: '`=` or `from`',
+      });
       this.CONSUME(word.in);
-      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
+      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`', 1);
       this.behind(
         0,
         word.except,
@@ -203,8 +205,18 @@ export abstract class DeclarationParser extends PolicyRuleParser {
           (draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this)),
       );
     },
-    ({ name, spans, zone }) => name && zone && spans[0],
+    ({ name, spans, file, zone }) => name && zone && (file ?? spans[0]),
   );
+
+  private readHoursSpans({ spans }: Draft<DeclarationOf<'hours'>>): void {
+    this.CONSUME(sign.assign);
+    this.listed(hoursPhrase, () => this.add(spans, this.hoursSpan));
+  }
+
+  private readHoursFile(draft: Draft<DeclarationOf<'hours'>>): void {
+    this.CONSUME(word.from);
+    draft.file = this.text('the path of a file in quotes');
+  }
 
   // hoursSpan = Weekday [ '-' Weekday ] Clock '-' Clock | Date [ '..' Date ]
   //   | 'every' 'year' Number '-' Number [ '..' Number '-' Number ]

@@ -254,8 +254,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return plainName(this.CONSUME(Word, { ERR_MSG: expected }), this);
   }
 
-  protected text(expected: string): TextLiteral | null {
-    return textLiteral(this.CONSUME(Text, { ERR_MSG: expected }), this);
+  protected text(expected: string, occurrence = 0): TextLiteral | null {
+    const options = { ERR_MSG: expected };
+    const token = occurrence === 0 ? this.CONSUME(Text, options) : this.CONSUME1(Text, options);
+    return textLiteral(token, this);
   }
 
   // ---- places

@@ -131,9 +131,10 @@ function printInline(type: Parameters<typeof typeLines>[0]): string {
     .join(' ');
 }
 
-function printHours({ name, spans, zone, except }: DeclarationOf<'hours'>): string {
+function printHours({ name, spans, file, zone, except }: DeclarationOf<'hours'>): string {
   const apart = except === null ? '' : ` except ${except.text}`;
-  return `hours ${name.text} = ${spans.map(printSpan).join(', ')} in ${printText(zone)}${apart}`;
+  const when = file === null ? `= ${spans.map(printSpan).join(', ')}` : `from ${printText(file)}`;
+  return `hours ${name.text} ${when} in ${printText(zone)}${apart}`;
 }
 
 function printSpan(span: HoursSpan): string {

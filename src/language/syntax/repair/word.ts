@@ -59,8 +59,9 @@ function noteDeclaration({ tokenType }: Token, state: RepairState): void {
 
 /** What follows the name of a declaration that begins with a word. */
 const followers: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
-  ...[word.let, word.type, word.hours, word.meter].map((type) => [type, new Set([sign.assign])] as const),
+  ...[word.let, word.type, word.meter].map((type) => [type, new Set([sign.assign])] as const),
   [word.list, new Set([sign.assign, word.ignoring, word.from])],
+  [word.hours, new Set([sign.assign, word.from])],
   [word.policy, new Set([word.on])],
   [word.guarantee, new Set([word.on])],
   [word.approvers, new Set([literal.quoted, literal.raw])],

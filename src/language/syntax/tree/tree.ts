@@ -128,7 +128,10 @@ export type ListSource =
 export type WeekdayWord = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
 export interface HoursDeclaration extends NamedNode<'hours'> {
+  /** Empty where a file holds them. */
   readonly spans: readonly HoursSpan[];
+  /** The file that holds the days; null where spans are written. */
+  readonly file: TextLiteral | null;
   readonly zone: TextLiteral;
   /** A declared list of dates. */
   readonly except: NameNode | null;

@@ -34,7 +34,7 @@ export function listChanges(
         return { edits: [{ span, text: '' }], change: `dropped \`${excerpt(text, taken)}\`` };
       });
     case 'list-file':
-      return fileChanges(listPath(source.path), readListFile);
+      return fileChanges(source.path, readListFile);
   }
 }
 
@@ -51,7 +51,11 @@ function listPath({ span, value }: TextLiteral): string {
   return posix.join(posix.dirname(span.file), value);
 }
 
-function fileChanges(path: string, readListFile: PolicySources['readListFile']): readonly PolicyEdit[] {
+export function fileChanges(
+  named: TextLiteral,
+  readListFile: PolicySources['readListFile'],
+): readonly PolicyEdit[] {
+  const path = listPath(named);
   // In YAML and JSON an entry is more than a line.
   if (/\.(?:ya?ml|json)$/.test(path)) return [];
   const file = readListFile(path);

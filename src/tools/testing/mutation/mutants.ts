@@ -12,7 +12,7 @@ import type { PolicySources } from '../../../pipeline.ts';
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
-import { listChanges } from './list.ts';
+import { fileChanges, listChanges } from './list.ts';
 import { ruleChanges } from './rule.ts';
 
 export interface Mutant extends PolicyEdit {
@@ -47,7 +47,9 @@ function declarationChanges(
     case 'list':
       return listChanges(declaration, text, readListFile);
     case 'hours':
-      return hoursChanges(declaration, text);
+      return declaration.file === null
+        ? hoursChanges(declaration, text)
+        : fileChanges(declaration.file, readListFile).concat(exceptDropped(declaration, text));
     case 'let':
       return conditionChanges(declaration.value, text);
     case 'action':
@@ -96,7 +98,11 @@ function hoursChanges({ spans, except }: HoursDeclaration, text: string): readon
     return ends.flatMap((end) => neighbours(end).map((put) => replacement(text, end.span, put)));
   });
   const dropped = spans.length < 2 ? [] : spans.map((_, index) => drop(text, spans, index));
-  return [...moved, ...dropped, ...(except === null ? [] : [withoutExcept(except.span, text)])];
+  return [...moved, ...dropped, ...exceptDropped({ except }, text)];
+}
+
+function exceptDropped({ except }: Pick<HoursDeclaration, 'except'>, text: string): readonly PolicyEdit[] {
+  return except === null ? [] : [withoutExcept(except.span, text)];
 }
 
 /** Of a leap year. */
