@@ -1,12 +1,14 @@
 // What is known of a name: its type, its comment, who decides.
 
 import type { Hover, SignatureHelp } from 'vscode-languageserver';
+import { typeOfFixedFact } from '../../language/check/expressions/facts.ts';
 import { type Attribute, attributes } from '../../language/model/attributes.ts';
 import { type Builtin, builtins } from '../../language/model/builtins.ts';
+import { describeSlot, describeType } from '../../language/model/describe.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
+import type { Shape } from '../../language/model/type.ts';
 import { type Occurrence, occurrenceAt, sameName } from './names.ts';
 import { type DocumentPlace, rangeOf } from './places.ts';
-import { setWords } from './words.ts';
 import type { SetSnapshot } from './workspace.ts';
 
 /** Null where nothing is known. */
@@ -24,8 +26,8 @@ function linesOf(snapshot: SetSnapshot, found: Occurrence): readonly string[] {
     const { signature, meaning, example } = builtins[name as Builtin];
     return [code(signature), meaning, `For example \`${example}\``];
   }
-  if (kind === 'fact') return Object.hasOwn(attributes, name) ? factLines(snapshot, name as Attribute) : [];
-  if (kind === 'field') return fieldLines(snapshot, found);
+  if (kind === 'fact') return Object.hasOwn(attributes, name) ? factLines(name as Attribute) : [];
+  if (kind === 'field') return set === null ? [] : fieldLines(set, found);
   if (kind === 'variable') return [code(`variable ${name.split(' ')[0]}`)];
   const [declared] = sameName(snapshot.files, found).filter(({ isDeclared }) => isDeclared);
   if (declared === undefined) return [];
@@ -40,23 +42,32 @@ function linesOf(snapshot: SetSnapshot, found: Occurrence): readonly string[] {
   ];
 }
 
-function factLines(snapshot: SetSnapshot, name: Attribute): readonly string[] {
-  const fact = setWords(snapshot).attributes.find(({ path }) => path === name);
-  return [code(fact === undefined ? name : `${name}: ${fact.type}`), attributes[name]];
+function factLines(name: Attribute): readonly string[] {
+  const type = name === 'now' || name === 'risk' ? null : typeOfFixedFact(name);
+  return [code(type === null ? name : `${name}: ${describeType(type)}`), attributes[name]];
 }
 
 /** The type in each action that is meant. */
-function fieldLines(snapshot: SetSnapshot, { name, patterns }: Occurrence): readonly string[] {
-  const path = `payload.${name}`;
+function fieldLines(set: PolicySet, { name, patterns }: Occurrence): readonly string[] {
   const types = new Map<string, string[]>();
-  for (const { key, groups, fields } of setWords(snapshot).actions) {
+  for (const { key, groups, shape } of set.actions.values()) {
     const isMeant = patterns === null || patterns.some((pattern) => matches(pattern, key, groups));
-    const field = isMeant ? fields.find((one) => one.path === path) : undefined;
-    if (field !== undefined) types.set(field.type, [...(types.get(field.type) ?? []), key]);
+    const type = isMeant ? typeAt(shape, name.split('.')) : null;
+    if (type !== null) types.set(type, [...(types.get(type) ?? []), key]);
   }
   return [...types].map(
-    ([type, keys]) => `${code(`${path}: ${type}`)}\n${types.size > 1 ? keys.join(', ') : ''}`,
+    ([type, keys]) => `${code(`payload.${name}: ${type}`)}\n${types.size > 1 ? keys.join(', ') : ''}`,
   );
+}
+
+/** Steps are names of fields; `[]` behind one is for the elements of a list. */
+function typeAt({ fields }: Shape, [step = '', ...rest]: readonly string[]): string | null {
+  const field = fields.find((one) => one.name === step.replace(/(\[\])+$/, ''));
+  if (field === undefined) return null;
+  if (rest.length === 0) return `${describeSlot(field)}${field.isOptional ? ' (may be absent)' : ''}`;
+  let { type } = field;
+  while (type.kind === 'list') ({ type } = type.element);
+  return type.kind === 'record' ? typeAt(type.shape, rest) : null;
 }
 
 export function matches(pattern: string, key: string, groups: readonly string[]): boolean {

@@ -36,25 +36,40 @@ interface Around {
   readonly found: Occurrence[];
 }
 
-const known = new WeakMap<readonly PolicyFile[], readonly Occurrence[]>();
+type Names = Around['names'];
+
+/** Of a file while its tree and the names of the set are the same. */
+const known = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
+let lastNames: Names = new Map();
 
 /** In the order of files and of places in them. */
 export function occurrencesOf(files: readonly PolicyFile[]): readonly Occurrence[] {
-  const before = known.get(files);
-  if (before !== undefined) return before;
+  const names = namesOf(files);
+  return files.flatMap((file) => inFile(file, names));
+}
+
+function inFile(file: PolicyFile, names: Names): readonly Occurrence[] {
+  const before = known.get(file);
+  if (before?.names === names) return before.found;
+  const all: Occurrence[] = [];
+  for (const declaration of file.declarations)
+    addDeclaration(declaration, { names, patterns: null, found: all });
+  const found = eachOnce(all).toSorted((a, b) => a.span.start - b.span.start);
+  known.set(file, { names, found });
+  return found;
+}
+
+/** The same map as before while it would hold the same. */
+function namesOf(files: readonly PolicyFile[]): Names {
   const names = new Map<string, Declaration['kind']>();
-  for (const declaration of files.flatMap(({ declarations }) => declarations)) {
-    if (declaration.kind !== 'action') names.set(declaration.name.text, declaration.kind);
-  }
-  const found: Occurrence[] = [];
   for (const { declarations } of files) {
-    for (const declaration of declarations) addDeclaration(declaration, { names, patterns: null, found });
+    for (const declaration of declarations)
+      if (declaration.kind !== 'action') names.set(declaration.name.text, declaration.kind);
   }
-  const sorted = eachOnce(found).toSorted((a, b) =>
-    a.span.file === b.span.file ? a.span.start - b.span.start : a.span.file < b.span.file ? -1 : 1,
-  );
-  known.set(files, sorted);
-  return sorted;
+  const isSame =
+    names.size === lastNames.size && [...names].every(([name, kind]) => lastNames.get(name) === kind);
+  if (!isSame) lastNames = names;
+  return lastNames;
 }
 
 /** What a condition says twice, as in `payload has a.b`, stands there once. */
@@ -67,9 +82,9 @@ function eachOnce(found: readonly Occurrence[]): readonly Occurrence[] {
 
 /** The innermost name at a place. */
 export function occurrenceAt(files: readonly PolicyFile[], file: string, offset: number): Occurrence | null {
-  const at = occurrencesOf(files).filter(
-    ({ span }) => span.file === file && span.start <= offset && offset <= span.end,
-  );
+  const tree = files.find(({ span }) => span.file === file);
+  const found = tree === undefined ? [] : inFile(tree, namesOf(files));
+  const at = found.filter(({ span }) => span.start <= offset && offset <= span.end);
   return at.toSorted((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0] ?? null;
 }
 
