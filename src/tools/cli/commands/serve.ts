@@ -6,6 +6,7 @@ import { flagOf, type SettingName, settings } from '../../../service/http/config
 import { serve } from '../../../service/http/main.ts';
 import { StartError } from '../../../service/http/start-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
+import { tellReady } from '../tasks/supervisor.ts';
 
 export function defineServe(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -141,6 +142,7 @@ async function start({ config, demo = false, ...given }: Options): Promise<ExitC
   try {
     if (demo) await startDemo({ config, flags });
     else await serve({ file: config, flags });
+    await tellReady((line) => printError(`${line}\n`));
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
