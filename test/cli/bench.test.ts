@@ -255,6 +255,8 @@ function masked(text: string): string {
   const number = '[\\d,]+(?:\\.\\d+)?(?: million)?';
   const unit = '(?:(?: (?:ns|µs|ms|s|kB|MB|bytes|%)|x|/s)(?!\\w))';
   const lines = text
+    // The definition decides as many as it can within its time.
+    .replace(/\d+ of them decided by/, 'all decided by')
     .replaceAll(new RegExp(`${number}${unit}?\\.\\.${number}${unit}?`, 'g'), '#..#')
     .replaceAll(new RegExp(`(?<![\\w.:-])${number}${unit}`, 'g'), '#')
     .split('\n')
