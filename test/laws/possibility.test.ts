@@ -1,12 +1,14 @@
-// 100,000 requests of random agents to random sets.
+// Requests of random agents to random sets. WRIT_POSSIBILITY sets how many: 100,000 by `npm run possibility`.
 
 import { expect, it } from 'vitest';
 import { possibilityHolds } from './possibility.ts';
 
-it('what is hidden never passes, and function and definition agree', { timeout: 240_000 }, () => {
-  const { requests, said, passed, breaches } = possibilityHolds(100_000, 1);
+const wanted = Number(process.env.WRIT_POSSIBILITY ?? 25_000);
+
+it('what is hidden never passes, and function and definition agree', { timeout: 60_000 + wanted * 3 }, () => {
+  const { requests, said, passed, breaches } = possibilityHolds(wanted, 1);
   expect(breaches).toEqual([]);
-  expect(requests).toBeGreaterThanOrEqual(100_000);
+  expect(requests).toBeGreaterThanOrEqual(wanted);
   expect(passed.never).toBe(0);
-  for (const count of [...Object.values(said), passed.asks, passed.may]) expect(count).toBeGreaterThan(100);
+  for (const count of [...Object.values(said), passed.asks, passed.may]) expect(count).toBeGreaterThan(25);
 });

@@ -51,7 +51,10 @@ export async function openEditor(files: Readonly<Record<string, string>>): Promi
   connection.onNotification('textDocument/publishDiagnostics', ({ uri, diagnostics }: Got) => {
     said.set(uri, diagnostics);
   });
-  connection.onRequest('client/registerCapability', () => null);
+  // As a client whose watches are used up.
+  connection.onRequest('client/registerCapability', () => {
+    throw new Error('too many files are watched');
+  });
   connection.listen();
   afterAll(async () => {
     await connection.sendRequest('shutdown');

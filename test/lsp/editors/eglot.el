@@ -13,8 +13,8 @@
       (list (cons 'writ-mode (append (json-read-from-string (getenv "WRIT_COMMAND")) nil))))
 
 (defun writ-wait (done)
-  "Waits until DONE says so, for ten seconds at most."
-  (let ((tries 200))
+  "Waits until DONE says so, for thirty seconds at most."
+  (let ((tries 600))
     (while (and (> tries 0) (not (funcall done)))
       (accept-process-output nil 0.05)
       (setq tries (1- tries)))))

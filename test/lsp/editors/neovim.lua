@@ -13,12 +13,12 @@ vim.lsp.buf_attach_client(buffer, client)
 
 local function ask(method, params)
   params.textDocument = { uri = vim.uri_from_fname(file) }
-  local answers = vim.lsp.buf_request_sync(buffer, method, params, 10000) or {}
+  local answers = vim.lsp.buf_request_sync(buffer, method, params, 30000) or {}
   return (answers[client] or {}).result or {}
 end
 
 local got = {}
-vim.wait(10000, function()
+vim.wait(30000, function()
   return #vim.diagnostic.get(buffer) > 0
 end)
 got.diagnostics = vim.tbl_map(function(one)
@@ -28,7 +28,7 @@ end, vim.diagnostic.get(buffer))
 -- Mends the mistake as a person who types, and waits until it is gone.
 local line = vim.api.nvim_buf_get_lines(buffer, 1, 2, false)[1]
 vim.api.nvim_buf_set_lines(buffer, 1, 2, false, { (line:gsub('vendr', 'vendor')) })
-vim.wait(10000, function()
+vim.wait(30000, function()
   return #vim.diagnostic.get(buffer, { severity = vim.diagnostic.severity.ERROR }) == 0
 end)
 got.mended = #vim.diagnostic.get(buffer, { severity = vim.diagnostic.severity.ERROR })
@@ -41,7 +41,7 @@ got.symbols = vim.tbl_map(function(one)
   return one.name
 end, ask('textDocument/documentSymbol', {}))
 got.completions = #ask('textDocument/completion', { position = { line = 1, character = line:find('payload%.') + 7 } })
-vim.lsp.buf.formatting_sync({}, 10000)
+vim.lsp.buf.formatting_sync({}, 30000)
 got.text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
 
 io.stdout:write(vim.fn.json_encode(got) .. '\n')
