@@ -9,6 +9,7 @@ import { type NoComparison, replayJson } from '../../../service/replay/replay-js
 import { replayLog, windowMsOf } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
 import { createProgress } from '../bench/progress.ts';
+import { sideOf } from '../diff/compared-side.ts';
 import {
   createMarks,
   type ExitCode,
@@ -22,7 +23,6 @@ import { type CandidateComparison, compareWith, filedComparison, findingsToFile 
 import { openChangedCsv } from '../replay/csv.ts';
 import { showFaults, withLog } from '../replay/open-log.ts';
 import { renderReplay } from '../replay/render.ts';
-import { sideOf } from '../tasks/compared-side.ts';
 import { readSince } from '../tasks/moment.ts';
 import { defaultPath, loadWorking } from '../tasks/policies.ts';
 

@@ -8,8 +8,8 @@ import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ReplayFinding } from '../../../reasoning/replay/tally.ts';
 import { replayFindings } from '../../../service/replay/file-findings.ts';
 import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
+import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../diff/compared-side.ts';
 import { UsageError } from '../output/output.ts';
-import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../tasks/compared-side.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
 
 export interface CandidateComparison {

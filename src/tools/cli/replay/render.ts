@@ -10,7 +10,7 @@ import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
 import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
 import type { Marks } from '../../testing/report.ts';
 import { type Align, columns } from '../bench/columns.ts';
-import { changedPeople, countsText, findingTexts, peopleTexts } from '../tasks/diff-text.ts';
+import { changedPeople, countsText, findingTexts, peopleTexts } from '../diff/diff-text.ts';
 
 export interface RenderedAs {
   readonly path: string;

@@ -26,6 +26,16 @@ export const guaranteeUndecided = {
   summary: 'a guarantee is neither proved nor refuted',
 } as const;
 
+/** The code and summary of each kind of finding in a comparison. */
+export const diffCodes = {
+  loosened: { code: 'decision-loosened', summary: 'requests are decided more loosely than before' },
+  stricter: { code: 'decision-stricter', summary: 'requests are decided more strictly than before' },
+  undecided: {
+    code: 'decision-undecided',
+    summary: 'it is not decided whether requests are decided otherwise',
+  },
+} as const;
+
 export interface Found {
   /** The path that the command checks; the place of findings that belong to no single file. */
   readonly path: string;

@@ -9,7 +9,7 @@ import type { ComparedSide } from '../../../reasoning/diff/report.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { printError } from '../output/output.ts';
 import { shownPath } from '../output/shown-path.ts';
-import { readSources, showDiagnostics } from './policies.ts';
+import { readSources, showDiagnostics } from '../tasks/policies.ts';
 import { isRevision, layOut } from './revision.ts';
 
 export interface AskedSide {

@@ -1,17 +1,7 @@
 // A comparison as findings for build servers: each lies at the rule that causes it, or at the set where its file is gone.
 
 import type { DiffReport, ReportedFinding } from '../../../reasoning/diff/report.ts';
-import type { Finding } from './findings.ts';
-
-/** The code and summary of each kind. */
-export const diffCodes = {
-  loosened: { code: 'decision-loosened', summary: 'requests are decided more loosely than before' },
-  stricter: { code: 'decision-stricter', summary: 'requests are decided more strictly than before' },
-  undecided: {
-    code: 'decision-undecided',
-    summary: 'it is not decided whether requests are decided otherwise',
-  },
-} as const;
+import { diffCodes, type Finding } from '../tasks/findings.ts';
 
 /** `path`: what is compared, for what has no place of its own. */
 export function diffFindings({ findings, limits }: DiffReport, path: string): readonly Finding[] {
