@@ -5,5 +5,11 @@ import { defineConfig } from 'vitest/config';
 // A worker runs one file after the other and keeps what it has loaded: modules, threads with policies, a command line. A
 // file leaves behind nothing of its own. A service starts two threads, and other work may share the machine.
 export default defineConfig({
-  test: { globalSetup: 'test/temporary-root.ts', isolate: false, testTimeout: 30_000, hookTimeout: 30_000 },
+  test: {
+    globalSetup: 'test/temporary-root.ts',
+    isolate: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
+  },
 });

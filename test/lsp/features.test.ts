@@ -1,6 +1,7 @@
 // Each feature of the language server, asked for over the protocol as an editor does.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { TextDocument } from 'vscode-languageserver-textdocument';
 import { type Editor, type Got, openEditor, type Position } from './client.ts';
 
 const shared = `# What may be asked for.
@@ -27,6 +28,10 @@ const file = 'policies/rules.policy';
 function open(marked: string): Position {
   editor.close(file);
   return editor.open(file, marked);
+}
+
+function appliedTo(text: string, edits: Got[]): string {
+  return TextDocument.applyEdits(TextDocument.create('file:///a.policy', 'policy', 0, text), edits);
 }
 
 const textsAt = (locations: readonly Got[]): readonly string[] =>
@@ -181,11 +186,53 @@ describe('a file', () => {
 
   test('is brought into its canonical form, unless it has a mistake', async () => {
     const about = { textDocument: { uri: editor.uri(file) }, options: { tabSize: 2, insertSpaces: true } };
-    open(rules.replace('  allow', '      allow'));
+    const untidy = rules.replace('  allow', '      allow');
+    open(untidy);
     const edits = await editor.ask('textDocument/formatting', about);
-    expect(edits).toHaveLength(1);
+    const whole = appliedTo(untidy, edits);
+    expect(whole).not.toBe(untidy);
+    open(whole);
+    expect(await editor.ask('textDocument/formatting', about)).toEqual([]);
     open(rules.replace('allow known', 'allow'));
     expect(await editor.ask('textDocument/formatting', about)).toEqual([]);
+  });
+
+  test('is formatted where it is selected, and nowhere else', async () => {
+    const about = { textDocument: { uri: editor.uri(file) }, options: { tabSize: 2, insertSpaces: true } };
+    const text = `policy a on payment.create {\n      allow x when payload.amount<1\n      allow y when payload.amount<2\n}\n\n\n\npolicy b on payment.cancel{ allow z }\n`;
+    const formattedLines = async (from: number, to: number, toCharacter = 0) => {
+      open(text);
+      const range = { start: { line: from, character: 0 }, end: { line: to, character: toCharacter } };
+      return appliedTo(text, await editor.ask('textDocument/rangeFormatting', { ...about, range }));
+    };
+    const lines = text.split('\n');
+    const second = '\n  allow y\n    when payload.amount < 2';
+    expect(await formattedLines(2, 3)).toBe(lines.with(2, second).join('\n'));
+    expect(await formattedLines(2, 2, 4)).toBe(lines.with(2, second).join('\n'));
+    expect(await formattedLines(1, 2)).toBe(
+      lines.with(1, '  allow x\n    when payload.amount < 1').join('\n'),
+    );
+    expect(await formattedLines(0, 1)).toBe(text);
+    const whole = await formattedLines(0, 8);
+    expect(whole).toContain('}\n\npolicy b on payment.cancel {');
+    open(text);
+    expect(appliedTo(text, await editor.ask('textDocument/formatting', about))).toBe(whole);
+    open(text.replace('payload.amount<2', 'payload.'));
+    const range = { start: { line: 1, character: 0 }, end: { line: 2, character: 0 } };
+    expect(await editor.ask('textDocument/rangeFormatting', { ...about, range })).toEqual([]);
+  });
+
+  test('shows the value of a let behind its name', async () => {
+    const text = `let most = 100\n${rules.replace('<= 100', '<= most')}`;
+    open(text);
+    const hints = (from: number, to: number) => {
+      const range = { start: { line: from, character: 0 }, end: { line: to, character: 0 } };
+      return editor.ask('textDocument/inlayHint', { textDocument: { uri: editor.uri(file) }, range });
+    };
+    const line = text.split('\n')[2] ?? '';
+    const position = { line: 2, character: line.indexOf('most') + 4 };
+    expect(await hints(0, 5)).toEqual([{ position, label: '= 100', paddingLeft: true }]);
+    expect(await hints(3, 5)).toEqual([]);
   });
 
   test('is coloured by what each name is', async () => {

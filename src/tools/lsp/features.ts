@@ -5,7 +5,8 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { coloursOf } from './colours.ts';
 import { completionsAt } from './completion.ts';
 import { fixesOf } from './diagnostics.ts';
-import { formatted } from './formatting.ts';
+import { formatted, formattedIn } from './formatting.ts';
+import { hintsIn } from './hints.ts';
 import { hoverAt, signatureAt } from './hover.ts';
 import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
 import { type DocumentPlace, placeIn } from './places.ts';
@@ -87,17 +88,30 @@ export function answerFeatures({ connection, workspace, documents }: Answering):
   connection.onFoldingRanges(
     answer([], (snapshot, asked: AboutDocument) => [...foldings(snapshot, fileOf(snapshot, asked))]),
   );
-  connection.onDocumentFormatting(({ textDocument }) => {
+  const policyAt = ({ textDocument }: AboutDocument): TextDocument | null => {
     const document = documents.get(textDocument.uri);
-    return document === undefined || pathOf(document.uri)?.endsWith('.policy') === false
-      ? []
-      : [...formatted(document)];
+    return document !== undefined && pathOf(document.uri)?.endsWith('.policy') === true ? document : null;
+  };
+  connection.onDocumentFormatting((asked) => {
+    const document = policyAt(asked);
+    return document === null ? [] : [...formatted(document)];
+  });
+  connection.onDocumentRangeFormatting((asked) => {
+    const document = policyAt(asked);
+    return document === null ? [] : [...formattedIn(document, asked.range)];
   });
   connection.onCodeAction(
     answer([], (snapshot, asked: AboutDocument & { readonly range: Ranged }) => {
       const { document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
       const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
       return [...fixesOf(snapshot, asked.textDocument.uri, { start, end })];
+    }),
+  );
+  connection.languages.inlayHint.on(
+    answer([], (snapshot, asked: AboutDocument & { readonly range: Ranged }) => {
+      const { file, document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
+      const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
+      return [...hintsIn(snapshot, { file, start, end })];
     }),
   );
   connection.languages.semanticTokens.on(

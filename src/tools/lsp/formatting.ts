@@ -1,25 +1,118 @@
-// The canonical text of a file, as edits that leave alone what is as it should be.
+// The canonical text of a file, as edits of the lines that differ from it.
 
 import type { TextEdit } from 'vscode-languageserver';
-import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { lineChanges } from '../../language/assist/line-changes.ts';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { parse } from '../../language/syntax/parse.ts';
 import { printFile } from '../../language/syntax/print/print.ts';
 
+/** Both from 0; `after` is the line behind the last one. */
+interface Lines {
+  readonly first: number;
+  readonly after: number;
+}
+
+interface Replacement extends Lines {
+  readonly text: string;
+}
+
 /** None where the text has a mistake: nothing is lost by formatting. */
 export function formatted(document: TextDocument): readonly TextEdit[] {
   const before = document.getText();
-  const { file, diagnostics } = parse({ path: 'a.policy', text: before });
-  if (hasErrors(diagnostics)) return [];
-  const after = printFile(file);
-  if (after === before) return [];
-  let start = 0;
-  while (start < before.length && before[start] === after[start]) start += 1;
-  let [end, newEnd] = [before.length, after.length];
-  while (end > start && newEnd > start && before[end - 1] === after[newEnd - 1]) {
-    end -= 1;
-    newEnd -= 1;
+  const after = canonical(before);
+  return after === null ? [] : editsOf(document, replacements(before, after));
+}
+
+/**
+ * Formats the lines of a selection. Where they cannot be told from their neighbours, as when two declarations share a
+ * line, these are formatted, too.
+ */
+export function formattedIn(document: TextDocument, { start, end }: TextEdit['range']): readonly TextEdit[] {
+  const before = document.getText();
+  const after = canonical(before);
+  if (after === null) return [];
+  const all = replacements(before, after);
+  // A selection that ends before the first character of a line does not hold that line.
+  const selected = {
+    first: start.line,
+    after: end.character === 0 ? Math.max(end.line, start.line + 1) : end.line + 1,
+  };
+  const chosen = all.map((one) => touches(one, selected));
+  if (!chosen.includes(true)) return [];
+  let [from, to] = [chosen.indexOf(true), chosen.lastIndexOf(true) + 1];
+  for (;;) {
+    const edits = editsOf(document, all.slice(from, to));
+    if (canonical(TextDocument.applyEdits(document, [...edits])) === after) return edits;
+    from = Math.max(0, from - 1);
+    to = Math.min(all.length, to + 1);
   }
-  const range = { start: document.positionAt(start), end: document.positionAt(end) };
-  return [{ range, newText: after.slice(start, newEnd) }];
+}
+
+/** Null where the text has a mistake. */
+function canonical(text: string): string | null {
+  const { file, diagnostics } = parse({ path: 'a.policy', text });
+  return hasErrors(diagnostics) ? null : printFile(file);
+}
+
+function touches({ first, after }: Lines, selected: Lines): boolean {
+  return first < selected.after && Math.max(after, first + 1) > selected.first;
+}
+
+/** As small as they are whole: lines that differ from their canonical form by white space alone stand by themselves. */
+function replacements(before: string, after: string): readonly Replacement[] {
+  const found: Replacement[] = [];
+  let [gone, fresh]: [string[], string[]] = [[], []];
+  let line = 0;
+  const close = (): void => {
+    if (gone.length + fresh.length > 0) found.push(...piecesOf(line - gone.length, gone, fresh));
+    [gone, fresh] = [[], []];
+  };
+  for (const { kind, lines } of lineChanges(before, after)) {
+    if (kind === 'kept') close();
+    if (kind === 'gone') gone = [...gone, ...lines];
+    if (kind === 'new') fresh = [...fresh, ...lines];
+    else line += lines.length;
+  }
+  close();
+  return found;
+}
+
+function piecesOf(
+  firstLine: number,
+  gone: readonly string[],
+  fresh: readonly string[],
+): readonly Replacement[] {
+  const pieces: Replacement[] = [];
+  let [first, taken, begun] = [0, 0, 0];
+  let [before, after] = ['', ''];
+  for (const [index, line] of gone.entries()) {
+    before += withoutSpace(line);
+    while (taken < fresh.length && after.length < before.length) {
+      after += withoutSpace(fresh[taken] ?? '');
+      taken += 1;
+    }
+    if (after === before && index < gone.length - 1) {
+      pieces.push(pieceOf(first, index + 1, begun, taken));
+      [first, begun, before, after] = [index + 1, taken, '', ''];
+    }
+  }
+  return [...pieces, pieceOf(first, gone.length, begun, fresh.length)];
+
+  function pieceOf(from: number, to: number, freshFrom: number, freshTo: number): Replacement {
+    const text = fresh.slice(freshFrom, freshTo).join('');
+    return { first: firstLine + from, after: firstLine + to, text };
+  }
+}
+
+function withoutSpace(line: string): string {
+  return line.replace(/\s+/g, '');
+}
+
+function editsOf(document: TextDocument, those: readonly Replacement[]): readonly TextEdit[] {
+  const positionAtLine = (line: number) => document.positionAt(document.offsetAt({ line, character: 0 }));
+  return those.map(({ first, after, text }) => ({
+    range: { start: positionAtLine(first), end: positionAtLine(after) },
+    newText: text,
+  }));
 }

@@ -80,11 +80,15 @@ function eachOnce(found: readonly Occurrence[]): readonly Occurrence[] {
   return [...new Map(byPlace).values()];
 }
 
+/** Those of one file, in the order of their places. */
+export function occurrencesIn(files: readonly PolicyFile[], file: string): readonly Occurrence[] {
+  const tree = files.find(({ span }) => span.file === file);
+  return tree === undefined ? [] : inFile(tree, namesOf(files));
+}
+
 /** The innermost name at a place. */
 export function occurrenceAt(files: readonly PolicyFile[], file: string, offset: number): Occurrence | null {
-  const tree = files.find(({ span }) => span.file === file);
-  const found = tree === undefined ? [] : inFile(tree, namesOf(files));
-  const at = found.filter(({ span }) => span.start <= offset && offset <= span.end);
+  const at = occurrencesIn(files, file).filter(({ span }) => span.start <= offset && offset <= span.end);
   return at.toSorted((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0] ?? null;
 }
 

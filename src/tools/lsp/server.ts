@@ -33,6 +33,8 @@ const capabilities: InitializeResult['capabilities'] = {
   workspaceSymbolProvider: true,
   foldingRangeProvider: true,
   documentFormattingProvider: true,
+  documentRangeFormattingProvider: true,
+  inlayHintProvider: true,
   codeActionProvider: { codeActionKinds: ['quickfix', 'source.fixAll'] },
   semanticTokensProvider: { legend: { tokenTypes: [...legendTypes], tokenModifiers }, full: true },
   workspace: { workspaceFolders: { supported: true, changeNotifications: true } },

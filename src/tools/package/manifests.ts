@@ -22,6 +22,7 @@ const ofPolicies = [
   'chevrotain',
   'chokidar',
   'commander',
+  'diff',
   'jose',
   'picocolors',
   're2js',
