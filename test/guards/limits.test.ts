@@ -23,6 +23,7 @@ import { temporaryFolder } from '../store/rows.ts';
 const limitsOfSettings = {
   port: [8_181, 0, 65_535],
   'policies.compile_timeout': [60, 1, 3_600],
+  'bundle.poll_seconds': [10, 1, 86_400],
   connections_max: [1_000, 1, 1_000_000],
   'limits.rate_per_minute': [600, 1, 1_000_000_000],
   'limits.burst': [100, 1, 1_000_000_000],

@@ -203,6 +203,22 @@ test.each(['smtp.from', 'host', 'sandbox.token', 'otel.endpoint', 'public_url', 
   },
 );
 
+test('a bundle is followed in place of the directory, and signed where it comes from elsewhere', () => {
+  const key = 'k'.repeat(43);
+  const away = 'bundle: https://policies.example.com/policies.writ';
+  expect(problemsOf({ yaml: away })).toMatch(/^bundle\.key must be set where bundle is an address/);
+  expect(problemsOf({ yaml: `bundle.key: ${key}` })).toBe('bundle must be set where bundle.key is');
+  expect(problemsOf({ yaml: 'bundle: a.writ\npolicies: rules' })).toMatch(/^policies and bundle cannot both/);
+  expect(problemsOf({ yaml: 'bundle: a.writ\nbundle.key: short' })).toContain('must be the public key');
+  expect(problemsOf({ yaml: 'bundle: http://me:secret@example.com/a' })).toContain('without a password');
+  expect(load({ yaml: 'bundle: a.writ' }).loaded).toMatchObject({
+    config: { bundle: { place: expect.stringMatching(/^\/.*\/a\.writ$/), key: null, isOlderAllowed: false } },
+  });
+  expect(load({ yaml: `${away}\nbundle.key: ${key}\nbundle.poll_seconds: 5` }).loaded).toMatchObject({
+    config: { bundle: { place: 'https://policies.example.com/policies.writ', key, pollMs: 5_000 } },
+  });
+});
+
 test('the issuer of users is set whole, over an encrypted connection, or not at all', () => {
   const issuer = 'https://id.example.com';
   expect(problemsOf({ yaml: `users: { issuer: ${issuer} }` })).toBe(

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type RunningServer, type ServeOptions, serve } from '../../src/service/http/main.ts';
 import { StartError } from '../../src/service/http/start-error.ts';
-import { writProcess } from '../cli/writ.ts';
+import { writ, writProcess } from '../cli/writ.ts';
 import { policyText, temporaryDirectory } from './service.ts';
 
 const paymentText = `
@@ -136,6 +136,37 @@ describe('the welcome', () => {
   test('a configured token is taken and not printed', async () => {
     const { printed } = await start(project(policyText, { 'writ.yaml': 'sandbox:\n  token: abc-def\n' }));
     expect(printed).not.toContain('abc-def');
+  });
+});
+
+describe('a bundle', () => {
+  test('is served in place of a directory, and `/readyz` says what is wrong with the next one', async () => {
+    const directory = project(paymentText);
+    const built = await writ(['build', 'policies', '-o', 'payments.writ'], { cwd: directory });
+    expect(built.code).toBe(0);
+    const flags = { port: 0, bundle: 'payments.writ', 'bundle.poll_seconds': 1 };
+    const served = await start(directory, { flags });
+    expect(served.printed).toContain(`policies  ${join(directory, 'payments.writ')} (1 action, 1 rule`);
+    const payload = { amount: 20, currency: 'USD', vendor: 'Acme', description: 'Pens' };
+    const ask = async (amount: number) => {
+      const reply = await fetch(`${served.url}/v1/authorize`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-agent-api-key': served.firstKey ?? '' },
+        body: JSON.stringify({ action_key: 'payment.create', payload: { ...payload, amount } }),
+      });
+      return ((await reply.json()) as { decision: string }).decision;
+    };
+    expect([await ask(500), await ask(501)]).toEqual(['ALLOW', 'DENY']);
+    writeFileSync(join(directory, 'payments.writ'), 'no bundle');
+    const stateOf = async () =>
+      ((await (await fetch(`${served.url}/readyz`)).json()) as { policies: object }).policies;
+    await expect
+      .poll(stateOf)
+      .toMatchObject({
+        status: 'stale',
+        failure: { cause: 'bundle', message: 'this is no bundle of policies' },
+      });
+    expect([await ask(500), await ask(501)]).toEqual(['ALLOW', 'DENY']);
   });
 });
 

@@ -8,8 +8,10 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
+import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
 import { type Durability, durabilities } from '../store/contract/durability.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
+import { bundleOf, bundleProblems, bundleSettings, isWebAddress } from './bundle-config.ts';
 import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-config.ts';
 import { userProblems, userSettings, usersOf } from './user-config.ts';
 
@@ -22,6 +24,8 @@ export interface Config {
   readonly port: number;
   /** Absolute path of the policy directory. */
   readonly policies: string;
+  /** Followed in place of the policy directory; null follows the directory. */
+  readonly bundle: BundleSettings | null;
   /** For how long the compiler of policies may work without a pause. */
   readonly compileTimeoutMs: number;
   /** Absolute path of the directory in which the store lies. */
@@ -70,22 +74,14 @@ export interface Config {
   readonly smtp: { readonly url: string; readonly from: string } | null;
 }
 
+type PlainKind =
+  | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'smtp')
+  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules');
+
 interface Setting {
   readonly default: string | number | boolean | null;
   readonly kind:
-    | {
-        readonly is:
-          | 'text'
-          | 'path'
-          | 'secret'
-          | 'address'
-          | 'smtp'
-          | 'database'
-          | 'boolean'
-          | 'networks'
-          | 'issuer'
-          | 'role-rules';
-      }
+    | { readonly is: PlainKind }
     | { readonly is: 'integer'; readonly from: number; readonly to: number }
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
@@ -96,6 +92,7 @@ export const settings = {
   port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },
   policies: { default: './policies', kind: { is: 'path' } },
   'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
+  ...bundleSettings,
   data: { default: './var', kind: { is: 'path' } },
   store: { default: null, kind: { is: 'database' } },
   'store.durability': { default: 'replicated', kind: { is: 'choice', of: durabilities } },
@@ -170,6 +167,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   }
   const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
   if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
+  if (problems.length === 0)
+    problems.push(...bundleProblems((name) => values.get(name) ?? null, found.has('policies')));
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
@@ -304,6 +303,14 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
       return value === false || value === 'false' ? false : wants('true or false');
     case 'path':
       return typeof value === 'string' && value !== '' ? resolve(base, value) : wants('a path');
+    case 'path-or-address':
+      if (typeof value !== 'string' || value === '') return wants('a path, or an http or https address');
+      if (!isWebAddress(value)) return resolve(base, value);
+      return isAddress(value) ? value : wants('an http or https address without a password');
+    case 'key':
+      return typeof value === 'string' && /^[\w-]{43}$/.test(value)
+        ? value
+        : wants('the public key that `writ build` shows, 43 characters');
     case 'choice':
       return typeof value === 'string' && kind.of.includes(value)
         ? value
@@ -360,6 +367,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     host: text('host'),
     port: number('port'),
     policies: text('policies'),
+    bundle: bundleOf((name) => values.get(name) ?? null),
     compileTimeoutMs: number('policies.compile_timeout') * 1_000,
     data: text('data'),
     store: textOrNull('store'),

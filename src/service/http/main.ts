@@ -3,6 +3,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { firstAgentName, nobodysAddress } from '../agents/first-agent.ts';
 import { randomBase62 } from '../agents/keys.ts';
@@ -12,6 +13,7 @@ import { createSetUpLink } from '../people/access.ts';
 import { createDirectory } from '../people/directory.ts';
 import { startSweep } from '../people/sweep.ts';
 import { agreeOnPolicies } from '../policies/agreed-policies.ts';
+import { openBundledPolicies } from '../policies/bundles/bundled-policies.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/policy-host.ts';
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
@@ -201,12 +203,11 @@ function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSourc
 /** Begins to compile the policies; a start that fails meanwhile ends it. */
 function startPolicies(config: Config, log: PolicyLog, opened: Closing[]): Promise<PolicyHost> {
   const ending = new AbortController();
-  const opening = openPolicies({
-    directory: config.policies,
-    timeoutMs: config.compileTimeoutMs,
-    log,
-    signal: ending.signal,
-  });
+  const common = { timeoutMs: config.compileTimeoutMs, log, signal: ending.signal };
+  const opening =
+    config.bundle === null
+      ? openPolicies({ ...common, directory: config.policies })
+      : openBundledPolicies({ ...common, ...config.bundle, folder: join(config.data, 'bundle') });
   const ended = opening.then(
     (host) => () => host.close(),
     () => async () => undefined,

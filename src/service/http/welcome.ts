@@ -47,7 +47,7 @@ export function welcome(facts: Welcome): string {
   const { url, policies, dataFile } = facts;
   const lines = [
     `Writ listens on ${url} (the dashboard, too)`,
-    `  policies  ${policies.directory} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
+    `  policies  ${policies.place} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
     ...(facts.newSandboxToken === null ? [] : [`  sandbox   token ${facts.newSandboxToken} (shown once)`]),
     ...setUpLines(facts),

@@ -59,8 +59,9 @@ export interface CompiledSet {
 /**
  * `policies`: they have an error. `unsettled`: they keep changing, so none of their states can be taken for whole.
  * `compiler`: the thread that compiles hung, ran out of memory, crashed or could not be started.
+ * `bundle`: the one to be served cannot be had or must not be used.
  */
-export type FailureCause = 'policies' | 'unsettled' | 'compiler';
+export type FailureCause = 'policies' | 'unsettled' | 'compiler' | 'bundle';
 
 export interface FoundFailure {
   readonly cause: FailureCause;

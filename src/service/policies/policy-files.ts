@@ -26,13 +26,7 @@ export async function createHostedFromFiles(filesJson: string, timeoutMs?: numbe
   const files = JSON.parse(filesJson) as readonly PolicyFile[];
   const directory = await mkdtemp(join(tmpdir(), 'writ-policies-'));
   try {
-    for (const { path, text } of files) {
-      const target = resolve(directory, path);
-      if (!target.startsWith(directory + sep))
-        throw new Error(`a policy file lies outside its directory: ${path}`);
-      await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, text);
-    }
+    await writeFiles(directory, files);
     const host = await openPolicies({ directory, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
     try {
       return host.current();
@@ -41,5 +35,16 @@ export async function createHostedFromFiles(filesJson: string, timeoutMs?: numbe
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** `directory`: absolute. Rejects where a file would lie outside of it. */
+export async function writeFiles(directory: string, files: readonly PolicyFile[]): Promise<void> {
+  for (const { path, text } of files) {
+    const target = resolve(directory, path);
+    if (!target.startsWith(directory + sep))
+      throw new Error(`a policy file lies outside its directory: ${path}`);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, text);
   }
 }

@@ -27,9 +27,12 @@ export interface HostedPolicies extends ActivePolicies {
 }
 
 export interface PolicyState {
-  /** `stale`: what stands in the directory now is not what is in force. */
+  /** `stale`: what stands at the place now is not what is in force. */
   readonly status: 'current' | 'stale';
-  readonly directory: string;
+  /** Where the policies come from: a directory, or a bundle in a file or at an address. */
+  readonly place: string;
+  /** In which people may change them; null where they come from a bundle. */
+  readonly directory: string | null;
   readonly digest: string;
   readonly commit: string | null;
   readonly loadedAt: string;
@@ -171,7 +174,8 @@ class LivePolicies implements PolicyHost {
     const { counts, digest, commit, loadedAt } = this.#active!;
     const failure = this.#failure;
     const status = failure === null ? 'current' : 'stale';
-    return { status, directory: this.#directory, digest, commit, loadedAt, ...counts, failure };
+    const directory = this.#directory;
+    return { status, place: directory, directory, digest, commit, loadedAt, ...counts, failure };
   }
 
   isReady(): boolean {

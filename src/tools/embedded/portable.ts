@@ -4,11 +4,11 @@ import { createFunctionCache } from '../../language/emit/cache.ts';
 import { link } from '../../language/emit/link.ts';
 import { runOfPlace } from '../../language/emit/run.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
+import { readBundle } from '../../service/policies/bundles/bundle.ts';
 import { type AskedPolicies, askedOf } from './ask.ts';
-import { readBundle } from './bundle.ts';
 
+export { BundleError } from '../../service/policies/bundles/bundle.ts';
 export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
-export { BundleError } from './bundle.ts';
 
 export interface BundledPolicies extends AskedPolicies {
   /** When the bundle was made, in milliseconds: a program that follows bundles takes no older one. */

@@ -19,10 +19,13 @@ export function policyReport(state: PolicyState) {
 
 function failureReport(
   { at, cause, summary, diagnostics }: NonNullable<PolicyState['failure']>,
-  directory: string,
+  directory: string | null,
 ) {
   // What concerns the whole directory names it, for people at a terminal.
-  const shown = diagnostics.map((one) => ({ ...one, message: one.message.replaceAll(directory, '.') }));
+  const shown = diagnostics.map((one) => ({
+    ...one,
+    message: directory === null ? one.message : one.message.replaceAll(directory, '.'),
+  }));
   return { at, cause, message: summary, diagnostics: shown };
 }
 
@@ -67,9 +70,9 @@ export const policyReportSchema = {
         at: { type: 'string', format: 'date-time' },
         cause: {
           type: 'string',
-          enum: ['policies', 'unsettled', 'compiler'],
+          enum: ['policies', 'unsettled', 'compiler', 'bundle'],
           description:
-            'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started.',
+            'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started; or the bundle that is followed cannot be had or must not be used.',
         },
         message: { type: 'string' },
         diagnostics: { type: 'array', description: 'The first hundred.', items: diagnosticSchema },

@@ -30,6 +30,7 @@ Examples:
   writ serve
   writ serve --demo
   writ serve --port 9000 --policies ./policies --data /var/lib/writ
+  writ serve --bundle https://policies.example.com/writ.bundle --bundle-key "$BUNDLE_KEY"
   writ serve --store postgres://writ@db.example.com/writ --data /var/lib/writ
   WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
 
@@ -46,6 +47,16 @@ const descriptions = {
     value: 'seconds',
     meaning: 'how long compiling a change of the policies may take',
   },
+  bundle: {
+    value: 'file or address',
+    meaning: 'a bundle of policies (writ build) to follow in place of the directory',
+  },
+  'bundle.key': { value: 'key', meaning: 'whose signature the bundle must have: as `writ build` shows it' },
+  'bundle.allow_older': {
+    value: 'boolean',
+    meaning: 'whether a bundle that was made before the one in force may take over: true or false',
+  },
+  'bundle.poll_seconds': { value: 'seconds', meaning: 'how often another bundle is looked for' },
   data: { value: 'directory', meaning: 'the data directory, with the records' },
   store: {
     value: 'address',

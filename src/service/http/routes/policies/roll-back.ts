@@ -106,8 +106,10 @@ async function write(
   present: SetTexts,
   wanted: SetTexts,
 ): Promise<readonly string[]> {
+  const { directory, place } = policies.state();
+  if (directory === null) throw refused(`the policies come from a bundle: put the earlier one at ${place}`);
   try {
-    return await rollBackFiles({ directory: policies.state().directory, present, wanted });
+    return await rollBackFiles({ directory, present, wanted });
   } catch (error) {
     throw error instanceof RollBackRefused ? refused(error.message) : error;
   }

@@ -5,8 +5,8 @@
 //   "writ b1\n" | 1 where it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | program
 //   | SHA-256 of all before | Ed25519 signature of all before, where it is signed
 
-import type { PackedProgram } from '../../language/program/packed/packed.ts';
-import { packedOfWhole, type WholeProgram, wholeOf } from '../../language/program/packed/whole.ts';
+import type { PackedProgram } from '../../../language/program/packed/packed.ts';
+import { packedOfWhole, type WholeProgram, wholeOf } from '../../../language/program/packed/whole.ts';
 
 export interface BundledText {
   /** Relative to the policy directory. */

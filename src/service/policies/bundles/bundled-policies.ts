@@ -1,0 +1,282 @@
+// From a bundle in a file or at an address to the set in force, kept up to date while the service runs: its texts are unpacked
+// and followed like any policy directory. INVARIANT: a bundle that is damaged, not signed by the key, older than the one in
+// force, or does not compile never takes over; the last good one stays in force, also over a start, and the state says why.
+
+import type { FailureCause } from '../compiler-messages.ts';
+import {
+  BrokenPolicies,
+  openPolicies,
+  type PolicyFailure,
+  type PolicyHost,
+  type PolicyOptions,
+  type PolicyState,
+} from '../policy-host.ts';
+import { type OpenedBundle, readBundle } from './bundle.ts';
+import { type BundleSource, bundleSource, type FoundBundle, sha256Text } from './bundle-source.ts';
+import { openUnpackedBundles, type UnpackedBundles } from './unpacked.ts';
+
+export interface BundleSettings {
+  /** An absolute path, or an http or https address. */
+  readonly place: string;
+  /** Whose signature a bundle must have, 32 bytes in base64url; null takes any bundle. */
+  readonly key: string | null;
+  /** Whether one that was made before the one in force may take over. */
+  readonly isOlderAllowed: boolean;
+  /** How often another one is looked for. */
+  readonly pollMs: number;
+}
+
+interface BundleOptions extends BundleSettings, Omit<PolicyOptions, 'directory'> {
+  /** For what is unpacked and kept; nobody else writes to it. */
+  readonly folder: string;
+}
+
+/** Reads, compiles and follows a bundle. Rejects with BrokenPolicies where neither it nor the last good one can be used. */
+export async function openBundledPolicies(options: BundleOptions): Promise<PolicyHost> {
+  const followed = new BundledPolicies(options, await openUnpackedBundles(options.folder));
+  await followed.start();
+  return followed;
+}
+
+/** A bundle that could be read, with its bytes. */
+interface Candidate {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+  readonly bundle: OpenedBundle;
+}
+
+/** A class because it holds what changes while the service runs: the bundle in force, and what is wrong with the next. */
+class BundledPolicies implements PolicyHost {
+  readonly #options: BundleOptions;
+  readonly #unpacked: UnpackedBundles;
+  readonly #source: BundleSource;
+  readonly #ending = new AbortController();
+  readonly #listeners: ((state: PolicyState) => void)[] = [];
+  #host: PolicyHost | null = null;
+  #inForce: Candidate | null = null;
+  /** Of the bundle that was seen last, used or refused. */
+  #mark: string | null = null;
+  /** Why what was seen last is not used. */
+  #refused: PolicyFailure | null = null;
+  /** Why nothing could be seen. */
+  #unreachable: PolicyFailure | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  /** One look at a time. */
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: BundleOptions, unpacked: UnpackedBundles) {
+    this.#options = options;
+    this.#unpacked = unpacked;
+    this.#source = bundleSource(options.place);
+    options.signal?.addEventListener('abort', () => this.#ending.abort(), { once: true });
+  }
+
+  async start(): Promise<void> {
+    const kept = await this.#readKept();
+    const found = await this.#see();
+    const fresh = found === null ? null : await this.#accept(found, kept);
+    let broken: unknown = null;
+    for (const candidate of [fresh, kept].filter((one) => one !== null)) {
+      if (this.#host !== null) break;
+      broken = await this.#open(candidate).catch((error: unknown) => error);
+      if (!(broken instanceof BrokenPolicies) && broken !== undefined) throw broken;
+      if (broken !== undefined && candidate === fresh)
+        this.#refused = bundleFailure(
+          `the bundle does not compile: ${(broken as BrokenPolicies).failure.text}`,
+        );
+    }
+    const failure = this.#unreachable ?? this.#refused;
+    if (this.#host === null) {
+      if (broken instanceof BrokenPolicies) throw broken;
+      throw new BrokenPolicies(this.#options.place, failure ?? bundleFailure('there is no bundle'));
+    }
+    if (failure !== null) this.#tell(failure);
+    this.#host.onChange(() => this.#announce());
+    this.#wait();
+  }
+
+  current(): ReturnType<PolicyHost['current']> {
+    return this.#host!.current();
+  }
+
+  state(): PolicyState {
+    const state = this.#host!.state();
+    const failure = this.#unreachable ?? this.#refused ?? this.#hidden(state.failure);
+    const status = failure === null ? state.status : 'stale';
+    return { ...state, status, place: this.#options.place, directory: null, failure };
+  }
+
+  /** Where texts are unpacked tells nobody where they are to be mended. */
+  #hidden(failure: PolicyFailure | null): PolicyFailure | null {
+    if (failure === null) return null;
+    const shown = (text: string) => text.replaceAll(this.#unpacked.directory, '.');
+    const diagnostics = failure.diagnostics.map((one) => ({ ...one, message: shown(one.message) }));
+    return { ...failure, diagnostics, text: shown(failure.text) };
+  }
+
+  isReady(): boolean {
+    return this.#host?.isReady() === true;
+  }
+
+  async reload(): Promise<void> {
+    await this.#look();
+    await this.#host?.reload();
+  }
+
+  onChange(listener: (state: PolicyState) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer ?? undefined);
+    this.#ending.abort();
+    await this.#looking;
+    await this.#host?.close();
+  }
+
+  /** Null where nothing is kept that could serve: by another key, of another release, or damaged. */
+  async #readKept(): Promise<Candidate | null> {
+    const bytes = await this.#unpacked.kept();
+    if (bytes === null) return null;
+    try {
+      return await this.#read(bytes);
+    } catch (error) {
+      this.#options.log?.warn({ err: error }, 'the bundle that was kept cannot be used');
+      return null;
+    }
+  }
+
+  async #read(bytes: Uint8Array): Promise<Candidate> {
+    return {
+      bytes,
+      name: sha256Text(bytes),
+      bundle: await readBundle(bytes, this.#options.key ?? undefined),
+    };
+  }
+
+  async #open(candidate: Candidate): Promise<void> {
+    const {
+      place: _place,
+      key: _key,
+      isOlderAllowed: _older,
+      pollMs: _poll,
+      folder: _folder,
+      ...options
+    } = this.#options;
+    await this.#unpacked.put(candidate.name, candidate.bundle);
+    this.#host = await openPolicies({ ...options, directory: this.#unpacked.directory });
+    this.#inForce = candidate;
+    await this.#unpacked.keep(candidate.bytes);
+  }
+
+  #wait(): void {
+    if (this.#ending.signal.aborted) return;
+    this.#timer = setTimeout(() => void this.#look().then(() => this.#wait()), this.#options.pollMs);
+    this.#timer.unref();
+  }
+
+  #look(): Promise<void> {
+    this.#looking = this.#looking
+      .then(() => this.#lookNow())
+      .catch((error: unknown) => {
+        if (this.#ending.signal.aborted) return;
+        // Of this machine, not of the bundle: it is tried again.
+        this.#mark = null;
+        this.#refuse(
+          `the bundle cannot take over: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      });
+    return this.#looking;
+  }
+
+  async #lookNow(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    const wasUnreachable = this.#unreachable !== null;
+    const found = await this.#see();
+    if (found === null) {
+      if (wasUnreachable && this.#unreachable === null) this.#announce();
+      return;
+    }
+    const candidate = await this.#accept(found, this.#inForce);
+    if (candidate === null) return;
+    await this.#unpacked.put(candidate.name, candidate.bundle);
+    await this.#host?.reload();
+    const isTaken = this.#host?.state().failure === null;
+    if (isTaken) {
+      this.#inForce = candidate;
+      await this.#unpacked.keep(candidate.bytes);
+    }
+    this.#announce();
+  }
+
+  /** Null where there is nothing new, or nothing can be seen. */
+  async #see(): Promise<FoundBundle | null> {
+    try {
+      const found = await this.#source(this.#mark, this.#ending.signal);
+      this.#unreachable = null;
+      return found;
+    } catch (error) {
+      if (this.#ending.signal.aborted) return null;
+      const summary = error instanceof Error ? error.message : String(error);
+      if (this.#unreachable?.summary !== summary) {
+        this.#unreachable = bundleFailure(summary);
+        this.#tell(this.#unreachable);
+      }
+      return null;
+    }
+  }
+
+  /** Null, and a reason, for what must not take the place of the one before. */
+  async #accept({ bytes, mark }: FoundBundle, before: Candidate | null): Promise<Candidate | null> {
+    this.#mark = mark;
+    try {
+      const candidate = await this.#read(bytes);
+      const [madeMs, beforeMs] = [candidate.bundle.madeMs, before?.bundle.madeMs ?? 0];
+      if (madeMs < beforeMs && !this.#options.isOlderAllowed)
+        throw new Error(
+          `the bundle was made at ${timeOf(madeMs)}, before the one in force, at ${timeOf(beforeMs)}: \`bundle.allow_older\` allows that`,
+        );
+      this.#refused = null;
+      return candidate;
+    } catch (error) {
+      this.#refuse(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+  }
+
+  #refuse(summary: string): void {
+    this.#refused = bundleFailure(summary);
+    this.#tell(this.#refused);
+  }
+
+  #tell({ summary, cause }: PolicyFailure): void {
+    if (this.#host === null) return;
+    this.#options.log?.error(
+      { cause, detail: summary },
+      'the bundle is not used: the last good one stays in force',
+    );
+    this.#announce();
+  }
+
+  #announce(): void {
+    const state = this.state();
+    for (const listener of this.#listeners) listener(state);
+  }
+}
+
+function bundleFailure(summary: string): PolicyFailure {
+  const cause: FailureCause = 'bundle';
+  return {
+    at: new Date().toISOString(),
+    cause,
+    summary,
+    text: `${summary}\n`,
+    diagnostics: [],
+    codes: [],
+    texts: null,
+  };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

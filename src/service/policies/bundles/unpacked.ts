@@ -1,0 +1,59 @@
+// Bundles on this machine: the texts of the one to be served in a directory that a policy host follows, and the last one that was
+// in force, for a start without its source. INVARIANT: `current` leads to the texts of one bundle, whole, at every moment.
+
+import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFiles } from '../policy-files.ts';
+import type { OpenedBundle } from './bundle.ts';
+
+/** What lies under one folder that nobody else writes to. */
+export interface UnpackedBundles {
+  /** What a policy host follows: a link. */
+  readonly directory: string;
+  /** Puts these texts in the place of those before. `name`: the same for the same bytes, 64 hexadecimal digits. */
+  put(name: string, bundle: OpenedBundle): Promise<void>;
+  /** Keeps the bytes of what is in force. */
+  keep(bytes: Uint8Array): Promise<void>;
+  /** What was kept last; null where there is nothing. */
+  kept(): Promise<Uint8Array | null>;
+}
+
+export async function openUnpackedBundles(folder: string): Promise<UnpackedBundles> {
+  const [link, sets, keptFile] = [join(folder, 'current'), join(folder, 'sets'), join(folder, 'last.writ')];
+  await mkdir(sets, { recursive: true, mode: 0o700 });
+  return {
+    directory: link,
+    put: async (name, bundle) => {
+      const target = join('sets', name);
+      if ((await readlink(link).catch(() => null)) === target) return;
+      await unpack(join(sets, name), bundle);
+      const next = `${link}.new`;
+      await rm(next, { force: true });
+      await symlink(target, next);
+      await rename(next, link);
+      for (const other of await readdir(sets))
+        if (other !== name) await rm(join(sets, other), { recursive: true, force: true });
+    },
+    keep: async (bytes) => {
+      const file = await open(`${keptFile}.new`, 'w', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(`${keptFile}.new`, keptFile);
+    },
+    kept: () => readFile(keptFile).catch(() => null),
+  };
+}
+
+async function unpack(directory: string, { texts, commit }: OpenedBundle): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { mode: 0o700 });
+  await writeFiles(directory, texts);
+  if (commit === null) return;
+  // The commit is read where it is read of every policy directory.
+  await mkdir(join(directory, '.git'), { recursive: true });
+  await writeFile(join(directory, '.git', 'HEAD'), `${commit}\n`);
+}
