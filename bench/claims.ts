@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compile } from '../src/pipeline.ts';
 import { withLints } from '../src/reasoning/lints/lint.ts';
 import { proveGuarantees } from '../src/reasoning/prove/prove.ts';
-import { readSources } from '../src/tools/cli/tasks/policies.ts';
+import { readSources } from '../src/service/policies/bundles/read-sources.ts';
 import { allFalse, allTrue, judgeKept } from '../test/reasoning/claims/judge-kept.ts';
 
 const judged = [];

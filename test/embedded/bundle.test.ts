@@ -1,7 +1,7 @@
 // Bundles: what they hold, who may read what out of them, and that no bit of one can be another.
 
 import { generateKeyPairSync, hash } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
@@ -135,5 +135,77 @@ describe('writ verify-bundle', () => {
   ])('says what is wrong: %j', async (args, expected, message) => {
     const { code, stderr } = await writ(args, { cwd: folder });
     expect([code, stderr]).toEqual([expected, expect.stringMatching(message)]);
+  });
+});
+
+describe('commands take a bundle where they take policies', () => {
+  const run = (...args: readonly string[]) => writ(args, { cwd: folder });
+
+  test('check, decide and build say what they say of its texts', async () => {
+    const [given, bundled] = [await run('check', '.', '--json'), await run('check', 'plain.writ', '--json')];
+    expect(JSON.parse(bundled.stdout).diagnostics).toEqual(JSON.parse(given.stdout).diagnostics);
+    const decided = ['--action', 'order.place', '--payload', JSON.stringify(question.payload)];
+    const decisions = [
+      await run('decide', '--policies', '.', ...decided),
+      await run('decide', '--policies', 'plain.writ', ...decided),
+    ];
+    expect(decisions[0]).toMatchObject({ code: 0, stdout: expect.stringContaining('ALLOW') });
+    expect(decisions[1]).toEqual(decisions[0]);
+    expect((await run('build', 'plain.writ', '-o', 'again.writ')).code).toBe(0);
+    const [again, before] = [
+      await readBundle(bytesOf('again.writ')),
+      await readBundle(bytesOf('plain.writ')),
+    ];
+    expect(again.texts).toEqual(before.texts);
+  });
+
+  test('diff compares one with what it was made from, and with other policies', async () => {
+    expect(await run('diff', '--old', 'signed.writ', '--new', '.')).toMatchObject({ code: 0 });
+    const other = join(folder, 'other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'a.policy'), policy.replace('<= 50', '<= 60'));
+    writeFileSync(join(other, 'vendors.txt'), 'Staples\n');
+    const changed = await run('diff', '--old', 'signed.writ', '--new', 'other');
+    expect(changed.stdout).toMatch(/DENY.*ALLOW/s);
+  });
+
+  test('test runs the cases of test files on it', async () => {
+    const tests = join(folder, 'tested');
+    mkdirSync(tests);
+    writeFileSync(join(tests, 'a.policy'), policy.replace('<= 50', '<= 60').replace('vendors.txt', 'v.txt'));
+    writeFileSync(join(tests, 'v.txt'), 'Staples\n');
+    writeFileSync(
+      join(tests, 'a.test.yaml'),
+      `tests:
+  - name: small
+    action: order.place
+    payload: { amount: 55, vendor: Staples }
+    expect: ALLOW
+`,
+    );
+    expect(await run('test', 'tested')).toMatchObject({ code: 0 });
+    const tested = await run('test', 'tested', '--bundle', 'plain.writ', '--coverage');
+    expect([tested.code, tested.stdout]).toEqual([1, expect.stringContaining('DENY')]);
+    expect(tested.stdout).toContain('orders/small');
+  });
+
+  test('a damaged one is refused with the reason', async () => {
+    writeFileSync(join(folder, 'cut.writ'), bytesOf('plain.writ').slice(0, -40));
+    for (const args of [
+      ['check', 'cut.writ'],
+      ['diff', '--old', 'plain.writ', '--new', 'cut.writ'],
+      ['test', 'tested', '--bundle', 'cut.writ'],
+    ]) {
+      const { code, stdout, stderr } = await run(...args);
+      expect(code, args[0]).toBeGreaterThan(0);
+      expect(stdout + stderr).toContain('the bundle is damaged');
+    }
+  });
+
+  test('none is mended: `check --fix` says so', async () => {
+    expect(await run('check', 'plain.writ', '--fix')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('a bundle is made anew'),
+    });
   });
 });

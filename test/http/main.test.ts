@@ -160,12 +160,10 @@ describe('a bundle', () => {
     writeFileSync(join(directory, 'payments.writ'), 'no bundle');
     const stateOf = async () =>
       ((await (await fetch(`${served.url}/readyz`)).json()) as { policies: object }).policies;
-    await expect
-      .poll(stateOf)
-      .toMatchObject({
-        status: 'stale',
-        failure: { cause: 'bundle', message: 'this is no bundle of policies' },
-      });
+    await expect.poll(stateOf).toMatchObject({
+      status: 'stale',
+      failure: { cause: 'bundle', message: 'this is no bundle of policies' },
+    });
     expect([await ask(500), await ask(501)]).toEqual(['ALLOW', 'DENY']);
   });
 });

@@ -21,7 +21,7 @@ import { createProblem, type ProofProblem } from '../../src/reasoning/prove/prob
 import { solveFor } from '../../src/reasoning/prove/search.ts';
 import type { SolverLiteral } from '../../src/reasoning/solver/literal.ts';
 import { notLiteral } from '../../src/reasoning/solver/literal.ts';
-import { readSources } from '../../src/tools/cli/tasks/policies.ts';
+import { readSources } from '../../src/service/policies/bundles/read-sources.ts';
 import { randomSet } from './policies.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -158,7 +158,8 @@ async function snapshot(
     diagnostics: faults,
     sourceOf: (path) => texts.get(path) ?? null,
     found,
-    contentHash: (listFiles) => hashOf(files, faults, new Map(listFiles.map((path) => [path, lists(path)]))),
+    contentHash: (listFiles) =>
+      contentHashOf(files, faults, new Map(listFiles.map((path) => [path, lists(path)]))),
   };
 }
 
@@ -245,7 +246,8 @@ function commonFolder(folders: readonly string[]): string {
   return shared.join(sep) || sep;
 }
 
-function hashOf(
+/** SHA-256 in hexadecimal over what a set is made from. */
+export function contentHashOf(
   files: readonly SourceText[],
   diagnostics: readonly Diagnostic[],
   lists: ReadonlyMap<string, ListFile>,

@@ -2,14 +2,14 @@
 // recorded and no meter is kept; what the program does not say of a request is unknown. INVARIANT: policies with an error
 // never decide; where a change has one, the last good ones go on.
 
-import { stat } from 'node:fs/promises';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../../language/diagnostic/render.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
 import { runOfPlace } from '../../language/emit/run.ts';
 import { compile, createCompileCache } from '../../pipeline.ts';
-import { type ReadSources, readPaths, readPolicies } from '../../service/policies/read.ts';
+import { readSources } from '../../service/policies/bundles/read-sources.ts';
+import type { ReadSources } from '../../service/policies/read.ts';
 import { watch } from '../../service/policies/watch.ts';
 import { type AskedPolicies, askedOf } from './ask.ts';
 
@@ -81,11 +81,7 @@ async function readPlace(place: PolicyPlace): Promise<Read> {
       sourceOf: (path) => place.find((one) => one.path === path)?.text ?? null,
     };
   }
-  const isFile = await stat(place).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  return isFile ? await readPaths([place]) : await readPolicies(place);
+  return await readSources(place);
 }
 
 async function follow(place: PolicyPlace, reload: () => Promise<void>, listener: PolicyListener) {

@@ -11,6 +11,7 @@ import { authorize } from '../../language/spec/authorize.ts';
 import { type ExplainedRule, explain } from '../../language/spec/explain.ts';
 import { memo } from '../../language/value/memo.ts';
 import { type Compiled, compile } from '../../pipeline.ts';
+import { readBundled } from '../../service/policies/bundles/read-sources.ts';
 import { type ReadSources, readPaths, readPolicyText } from '../../service/policies/read.ts';
 import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts';
 import { type Difference, differences } from './expectation.ts';
@@ -60,13 +61,15 @@ type CaseOutcome = 'passed' | 'failed' | 'disagreed' | 'mistaken';
 export interface RunOptions {
   /** Cases whose name contains it; all when left out. */
   readonly filter?: string;
+  /** A bundle whose policies are tested in place of those that the files name. */
+  readonly bundle?: string;
 }
 
 /** Runs the test files among the paths and under those that are directories. Never rejects for what they say. */
 export async function runTestFiles(paths: readonly string[], options: RunOptions = {}): Promise<TestRun> {
   const start = performance.now();
   const counter = new CoverageCounter();
-  const { load, loaded } = createLoader(counter);
+  const { load, loaded } = createLoader(counter, options.bundle);
   const files: FileResult[] = [];
   const cases = new Map<LoadedPolicies, TestCase[]>();
   for (const path of await findTests(paths)) {
@@ -115,19 +118,19 @@ interface Loader {
 }
 
 /** Compiles each group of paths once, whatever number of test files names it. */
-function createLoader(counter: CoverageCounter): Loader {
+function createLoader(counter: CoverageCounter, bundle: string | undefined): Loader {
   const loaded = new Map<string, Promise<LoadedPolicies>>();
   const load = async (paths: readonly string[]): Promise<LoadedPolicies> => {
-    const read = await readPaths(paths);
+    const read = bundle === undefined ? await readPaths(paths) : await readBundled(bundle);
     const compiled = compile(read.sources);
-    const fileOf = (path: string): string => `${read.root}/${path}`;
+    const fileOf = (path: string): string => (read.root === null ? path : `${read.root}/${path}`);
     const count = compiled.set === null ? () => undefined : counter.addSet(compiled.set, fileOf);
     return { read, compiled, count };
   };
   return {
     loaded,
     load: (paths) => {
-      const key = paths.toSorted().join('\0');
+      const key = bundle ?? paths.toSorted().join('\0');
       return memo(loaded, key, () => load(paths));
     },
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PolicySet } from '../../../src/language/model/policy.ts';
 import { compileToProgram, type PolicySources } from '../../../src/pipeline.ts';
 import { proveAction, type Verdict } from '../../../src/reasoning/prove/prove.ts';
-import { readSources } from '../../../src/tools/cli/tasks/policies.ts';
+import { readSources } from '../../../src/service/policies/bundles/read-sources.ts';
 import { heldOutFalse, heldOutTrue } from './held-out-claims.ts';
 import { falseClaims, type KeptClaim, trueClaims } from './kept-claims.ts';
 

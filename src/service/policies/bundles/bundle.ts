@@ -55,8 +55,9 @@ interface Header extends Omit<Bundle, 'texts' | 'program'> {
 /** Of Writ: what a program looks like in bytes may differ in the next one. */
 export const release = '0.1.0';
 
-const magic = new TextEncoder().encode('writ b1\n');
-const headerStart = magic.length + 5;
+/** How every bundle begins. */
+export const bundleMagic = new TextEncoder().encode('writ b1\n');
+const headerStart = bundleMagic.length + 5;
 const digestLength = 32;
 const signatureLength = 64;
 
@@ -75,9 +76,9 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
   };
   const head = new TextEncoder().encode(JSON.stringify(header));
   const start = new Uint8Array(headerStart);
-  start.set(magic);
-  start[magic.length] = signer === null ? 0 : 1;
-  new DataView(start.buffer).setUint32(magic.length + 1, head.length, true);
+  start.set(bundleMagic);
+  start[bundleMagic.length] = signer === null ? 0 : 1;
+  new DataView(start.buffer).setUint32(bundleMagic.length + 1, head.length, true);
   const contents = joined([start, head, ...texts, program]);
   const signed = joined([contents, await sha256Of(contents)]);
   return signer === null ? signed : joined([signed, signer.sign(signed)]);
@@ -87,15 +88,15 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
 export async function readBundle(given: Uint8Array, key?: string): Promise<OpenedBundle> {
   // What slices a Node buffer shares its memory.
   const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
-  const isSigned = bytes[magic.length] === 1;
+  const isSigned = bytes[bundleMagic.length] === 1;
   const end = bytes.length - (isSigned ? signatureLength : 0) - digestLength;
-  if (end < headerStart || !magic.every((byte, at) => byte === bytes[at]))
+  if (end < headerStart || !bundleMagic.every((byte, at) => byte === bytes[at]))
     throw new BundleError('this is no bundle of policies');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const digest = await sha256Of(bytes.subarray(0, end));
   if (!digest.every((byte, at) => byte === bytes[end + at]))
     throw new BundleError('the bundle is damaged: its contents are not those of its checksum');
-  const bodyStart = headerStart + view.getUint32(magic.length + 1, true);
+  const bodyStart = headerStart + view.getUint32(bundleMagic.length + 1, true);
   if (bodyStart > end) throw new BundleError('the bundle is damaged: its header is longer than it is');
   const header = JSON.parse(textOf(bytes.subarray(headerStart, bodyStart))) as Header;
   await checkSignature(bytes, { isSigned, own: header.key, wanted: key, end: end + digestLength });

@@ -133,8 +133,10 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 
 /** Returns the fixed text, whether it was written or not: the check continues with it. */
 async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
-  const fixed = fixPolicies(loaded.read.sources, loaded.compiled);
-  const { root } = loaded.read;
+  const { root, sources } = loaded.read;
+  if (root === null && sources.files.length > 0)
+    throw new UsageError('a bundle is made anew, not mended: use --fix on its policies');
+  const fixed = fixPolicies(sources, loaded.compiled);
   // When a program reads the result, standard output holds nothing else.
   const show = formatOf(options) === 'text' ? print : printError;
   for (const { path, before, after } of fixed.changes) {

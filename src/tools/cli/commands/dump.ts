@@ -7,8 +7,9 @@ import { position } from '../../../language/diagnostic/render.ts';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { printProgram } from '../../../language/program/print.ts';
+import { readSources } from '../../../service/policies/bundles/read-sources.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
-import { loadCompiled, readSources, showDiagnostics } from '../tasks/policies.ts';
+import { loadCompiled, showDiagnostics } from '../tasks/policies.ts';
 
 export function defineDump(command: Command, finish: (code: ExitCode) => void): void {
   command

@@ -30,6 +30,7 @@ export function defineTest(command: Command, finish: (code: ExitCode) => void): 
       'test files, or directories with *.test.yaml (default: ./policies, else the current one)',
     )
     .option('-t, --filter <text>', 'run only the cases whose name contains the text')
+    .option('--bundle <file>', 'test the policies of a bundle in place of those that the test files name')
     .option('-w, --watch', 'run again when a policy, test or list file changes')
     .option('--coverage', 'show how often each rule came out true, false and unknown')
     .option('--coverage-min <percent>', 'fail if coverage is lower', readPercent('--coverage-min'))
@@ -40,7 +41,7 @@ export function defineTest(command: Command, finish: (code: ExitCode) => void): 
     .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  writ test\n  writ test policies/payments -t boundaries --watch\n  writ test --coverage-min 90 --mutate-min 80 --junit report.xml\n  writ audit export > log.jsonl && writ test policies --requests log.jsonl',
+      '\nExamples:\n  writ test\n  writ test policies/payments -t boundaries --watch\n  writ test policies --bundle policies.writ\n  writ test --coverage-min 90 --mutate-min 80 --junit report.xml\n  writ audit export > log.jsonl && writ test policies --requests log.jsonl',
     )
     .action(async (paths: string[], options: Options) => {
       finish(await test(paths.length === 0 ? [defaultPath()] : paths, options));
@@ -49,6 +50,7 @@ export function defineTest(command: Command, finish: (code: ExitCode) => void): 
 
 interface Options {
   readonly filter?: string;
+  readonly bundle?: string;
   readonly watch?: boolean;
   readonly coverage?: boolean;
   readonly coverageMin?: number;
@@ -62,6 +64,7 @@ interface Options {
 /** What speaks of cases that people wrote. */
 const optionsOfCases = [
   'filter',
+  'bundle',
   'watch',
   'coverage',
   'coverageMin',
@@ -105,8 +108,11 @@ interface Tested {
 
 /** Runs the tests once and prints the result. */
 async function testOnce(paths: readonly string[], options: Options, signal?: AbortSignal): Promise<Tested> {
-  const { filter } = options;
-  const run = await runTestFiles(paths, filter === undefined ? {} : { filter });
+  const { filter, bundle } = options;
+  const run = await runTestFiles(paths, {
+    ...(filter === undefined ? {} : { filter }),
+    ...(bundle === undefined ? {} : { bundle }),
+  });
   const isText = options.json !== true && options.junit !== '-';
   const { passed, failed, broken } = countRun(run);
   const isEmpty = passed + failed + broken === 0;

@@ -6,10 +6,11 @@ import { escapeForTerminal, type SourceOf } from '../../../language/diagnostic/r
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { type CompileCache, createCompileCache, findErrors } from '../../../pipeline.ts';
 import type { ComparedSide } from '../../../reasoning/diff/report.ts';
+import { readSources } from '../../../service/policies/bundles/read-sources.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { printError } from '../output/output.ts';
 import { shownPath } from '../output/shown-path.ts';
-import { readSources, showDiagnostics } from '../tasks/policies.ts';
+import { showDiagnostics } from '../tasks/policies.ts';
 import { isRevision, layOut } from './revision.ts';
 
 export interface AskedSide {

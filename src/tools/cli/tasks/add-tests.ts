@@ -29,6 +29,8 @@ export async function addTests(
   );
   const pathOf = (policy: string): string =>
     file === true ? shownPath(root, policy.replace(/\.policy$/, '.test.yaml')) : file;
+  if (root === null && file === true && refuted.length > 0)
+    throw new UsageError('the policies come from a bundle: say which file the tests are added to');
   const byFile = Map.groupBy(refuted, ({ claim }) => pathOf(claim.span.file));
   const lines: string[] = [];
   for (const [path, own] of byFile) lines.push(await addTo(path, own.map(claimedCase)));

@@ -1,6 +1,6 @@
 // Reads and compiles the policies at a path, and collects all diagnostics in one sorted list.
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics, type SourceOf } from '../../../language/diagnostic/render.ts';
 import {
@@ -12,7 +12,8 @@ import {
   compileToProgram,
   type PolicySources,
 } from '../../../pipeline.ts';
-import { type ReadSources, readPaths, readPolicies } from '../../../service/policies/read.ts';
+import { readSources } from '../../../service/policies/bundles/read-sources.ts';
+import type { ReadSources } from '../../../service/policies/read.ts';
 import { printError, useColor } from '../output/output.ts';
 
 export interface LoadedPolicies<Made extends Checked = Compiled> {
@@ -26,7 +27,7 @@ export interface LoadedPolicies<Made extends Checked = Compiled> {
 /** What they say, without functions that decide. */
 export type CheckedPolicies = LoadedPolicies<Checked>;
 
-/** A directory with all that is under it, or one file. */
+/** A directory with all that is under it, one file, or a bundle. */
 export function loadCompiled(path: string): Promise<LoadedPolicies> {
   return load(path, compile);
 }
@@ -76,11 +77,6 @@ export function showErrors({ diagnostics, read }: Pick<LoadedPolicies, 'diagnost
     diagnostics.filter(({ severity }) => severity === 'error'),
     read.sourceOf,
   );
-}
-
-export function readSources(path: string): Promise<ReadSources> {
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile ? readPaths([path]) : readPolicies(path);
 }
 
 /** `policies` if that directory exists, otherwise the current directory. */
