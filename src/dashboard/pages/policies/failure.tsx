@@ -18,6 +18,7 @@ const causes: Readonly<Record<Failure['cause'], string>> = {
   policies: 'The files in the policy directory have errors',
   unsettled: 'The files in the policy directory keep changing',
   compiler: 'The compiler could not finish',
+  bundle: 'The bundle cannot be served',
 };
 
 export function FailureNote({ failure }: { readonly failure: Failure }) {
