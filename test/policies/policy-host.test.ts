@@ -52,6 +52,7 @@ describe('a policy directory in force', () => {
     expect(host.current().trace).toBeTypeOf('function');
     expect(host.state()).toEqual({
       status: 'current',
+      place: folder,
       directory: folder,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       commit: null,

@@ -200,6 +200,7 @@ class BundledPolicies implements PolicyHost {
     const candidate = await this.#accept(found, this.#inForce);
     if (candidate === null) return;
     await this.#unpacked.put(candidate.name, candidate.bundle);
+    this.#refused = null;
     await this.#host?.reload();
     const isTaken = this.#host?.state().failure === null;
     if (isTaken) {
@@ -236,7 +237,6 @@ class BundledPolicies implements PolicyHost {
         throw new Error(
           `the bundle was made at ${timeOf(madeMs)}, before the one in force, at ${timeOf(beforeMs)}: \`bundle.allow_older\` allows that`,
         );
-      this.#refused = null;
       return candidate;
     } catch (error) {
       this.#refuse(error instanceof Error ? error.message : String(error));
@@ -245,6 +245,7 @@ class BundledPolicies implements PolicyHost {
   }
 
   #refuse(summary: string): void {
+    if (this.#refused?.summary === summary) return;
     this.#refused = bundleFailure(summary);
     this.#tell(this.#refused);
   }
