@@ -10,6 +10,13 @@ it('the generated functions enter into meters what the definition says', { timeo
     `uncertain ${aggregate}`,
     `left out ${aggregate}`,
   ]);
-  const expected = [...kinds, 'certain unknown sum', 'certain unknown distinct', 'unknown key', 'known key'];
+  const expected = [
+    ...kinds,
+    'certain unknown sum',
+    'certain unknown distinct',
+    'unknown key',
+    'known key',
+    'anew',
+  ];
   expect(expected.filter((kind) => !seen.has(kind))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // What requests add to meters: by the generated functions and by the definition, over random policy sets and requests.
 
-import type { MeterUse } from '../../src/language/model/metering.ts';
+import { isAnew, type MeterUse } from '../../src/language/model/metering.ts';
 import type { Meter, PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { createPlanning } from '../../src/language/program/plan/meters.ts';
@@ -52,7 +52,8 @@ export function compareEntries(sets: number, seed: number): EntriesRun {
 function shareOf(set: PolicySet, meter: Meter, facts: Facts): MeterShare | null {
   const action = set.actions.get(facts.action);
   if (action === undefined || checkPayload(action.shape, facts.payload).length > 0) return null;
-  return meter.actions.includes(facts.action) ? meterShare(set, meter, facts) : null;
+  const takesPart = [...meter.actions, ...meter.since].includes(facts.action);
+  return takesPart ? meterShare(set, meter, facts) : null;
 }
 
 function useOf(set: PolicySet, meter: Meter, uses: readonly MeterUse[]): MeterUse | null {
@@ -76,6 +77,7 @@ function text({ key, contribution }: MeterShare): string {
 }
 
 function count(seen: Map<string, number>, { key, contribution }: MeterShare, meter: Meter): void {
+  if (contribution !== null && isAnew(contribution)) seen.set('anew', (seen.get('anew') ?? 0) + 1);
   const certainty = contribution === null ? 'left out' : contribution.isCertain ? 'certain' : 'uncertain';
   const value = contribution?.value === null ? ' unknown' : '';
   const kinds = [`${certainty}${value} ${meter.aggregate}`, key === null ? 'unknown key' : 'known key'];

@@ -151,29 +151,34 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
   });
   const one = random.pick(actions);
   const scope = scopeOf([one]);
-  const tail = (matched: Scope): string => {
+  const other = actions.find((action) => action !== one) ?? null;
+  const tail = (counted: readonly RandomAction[]): string => {
+    const isRestarted = other !== null && random.chance(0.3);
+    const since = isRestarted ? ` since ${quotable(other.key)}` : '';
+    // What starts it anew is not counted.
+    const matched = scopeOf(isRestarted ? counted.filter((action) => action !== other) : counted);
     const when = random.chance(0.5) ? ` when ${condition(matched, 1)}` : '';
     const plain = readableHere(matched, ['text', 'enumeration', 'boolean']).filter(
       ({ text, canMiss }) => !canMiss && text.startsWith('payload.'),
     );
     const per = random.some(
-      ['agent', 'owner', 'session', 'user', ...plain.slice(0, 1).map(({ text }) => text)],
+      ['agent', 'owner', 'session', 'user', ...plain.slice(0, isRestarted ? 0 : 1).map(({ text }) => text)],
       0.4,
     );
-    return `${when}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
+    return `${when}${since}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
   };
   const money = subject(scope, 'money', 1);
   const number = subject(scope, 'number', 2);
   const text = subject(scope, 'text', 1);
   return [
-    { name: 'runs', currency: null, text: `meter runs = count() of *${tail(scopeOf(actions))}` },
+    { name: 'runs', currency: null, text: `meter runs = count() of *${tail(actions)}` },
     ...(money === null
       ? []
       : [
           {
             name: 'spent',
             currency: 'USD',
-            text: `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail(scope)}`,
+            text: `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
     ...(number === null
@@ -182,7 +187,7 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
           {
             name: 'used',
             currency: null,
-            text: `meter used = sum(${number}) of ${quotable(one.key)}${tail(scope)}`,
+            text: `meter used = sum(${number}) of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
     ...(text === null
@@ -191,7 +196,7 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
           {
             name: 'variety',
             currency: null,
-            text: `meter variety = distinct(${text}) of ${quotable(one.key)}${tail(scope)}`,
+            text: `meter variety = distinct(${text}) of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
   ];

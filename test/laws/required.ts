@@ -172,6 +172,7 @@ const declarations = {
     'count',
     'distinct',
     'when',
+    'since key',
     'per agent',
     'per owner',
     'per session',

@@ -3,8 +3,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Aggregate, Contribution } from '../../src/language/model/metering.ts';
-import { add, type Decimal, fromNumber, parseDecimal, zero } from '../../src/language/value/decimal.ts';
+import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../src/language/model/metering.ts';
+import { meterReading } from '../../src/language/spec/meters.ts';
+import { type Decimal, fromNumber, parseDecimal } from '../../src/language/value/decimal.ts';
 import { Window } from '../../src/service/meters/window.ts';
 
 interface Entry {
@@ -20,23 +21,12 @@ function readingOf(
   aggregate: Aggregate,
   { nowMs, overMs, current }: { nowMs: number; overMs: number; current: Contribution | null },
 ): { low: Decimal; high: Decimal } | null {
-  const counted = entries
-    .filter(({ atMs }) => atMs === null || nowMs - atMs < overMs)
-    .map(({ atMs, contribution }) => (atMs === null ? { ...contribution, isCertain: false } : contribution));
-  const all = current === null ? counted : [...counted, current];
-  if (all.some(({ value }) => value === null)) return null;
-  if (aggregate === 'values') {
-    const certain = new Set(all.filter(({ isCertain }) => isCertain).map(({ value }) => value));
-    const any = new Set(all.map(({ value }) => value));
-    return { low: fromNumber(certain.size), high: fromNumber(any.size) };
-  }
-  let [low, high] = [zero, zero];
-  for (const { isCertain, value } of all) {
-    const amount = value as Decimal;
-    if (isCertain || amount.coefficient < 0n) low = add(low, amount)!;
-    if (isCertain || amount.coefficient > 0n) high = add(high, amount)!;
-  }
-  return { low, high };
+  const requests = entries.map(({ atMs, contribution }) => ({ grantedAtMs: atMs, contribution }));
+  const meter = {
+    aggregate: aggregate === 'values' ? 'distinct' : 'sum',
+    overSeconds: overMs / 1000,
+  } as const;
+  return meterReading(meter, requests, { nowMs, current });
 }
 
 const hourMs = 3_600_000;
@@ -71,6 +61,10 @@ function anySteps(aggregate: Aggregate): fc.Arbitrary<readonly Step[]> {
   return fc.array(
     fc.oneof(
       fc.record({ kind: fc.constantFrom('reserve' as const, 'grant' as const), contribution }),
+      fc.record({
+        kind: fc.constantFrom('reserve' as const, 'grant' as const),
+        contribution: fc.constant(startsAnew),
+      }),
       fc.record({ kind: fc.constantFrom('approve' as const, 'release' as const, 'revoke' as const), which }),
       fc.record({ kind: fc.constant('read' as const), current: fc.option(contribution) }),
       fc.record({ kind: fc.constant('read-own' as const), which }),
@@ -144,8 +138,14 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
         expect(window.read({ ...last, requestId: null })).toEqual(
           readingOf(entries, aggregate, { ...last, overMs }),
         );
+        const restarts = entries.filter(({ contribution }) => isAnew(contribution));
+        const restartMs = Math.max(
+          ...restarts.map(({ atMs }) => (atMs !== null && nowMs - atMs < overMs ? atMs : -1)),
+        );
         expect(window.isEmpty(nowMs)).toBe(
-          entries.every(({ atMs }) => atMs !== null && nowMs - atMs >= overMs),
+          entries
+            .filter(({ contribution, atMs }) => isAnew(contribution) || atMs === null || atMs >= restartMs)
+            .every(({ atMs }) => atMs !== null && nowMs - atMs >= overMs),
         );
       }),
       { numRuns: 400 },
@@ -176,6 +176,27 @@ describe('a window', () => {
       fromNumber(360),
     );
     expect(window.size).toBeLessThan(360 * 25 + 1_000);
+  });
+
+  it('starts anew at a restart, and may have while one is pending', () => {
+    const window = new Window({ aggregate: 'amounts', overMs: hourMs });
+    const ends = (nowMs: number, requestId: string | null = null) => {
+      const reading = window.read({ nowMs, current: null, requestId });
+      return [reading?.low, reading?.high].map((end) => Number(end?.coefficient));
+    };
+    window.grant({ requestId: 'a', atMs: 1, contribution: one });
+    window.grant({ requestId: 'b', atMs: 2, contribution: one });
+    window.reserve('anew', startsAnew);
+    expect(ends(2)).toEqual([0, 2]);
+    // The one that asks does not start anew what it reads.
+    expect(ends(2, 'anew')).toEqual([2, 2]);
+    window.approve('anew', 2);
+    expect(ends(3)).toEqual([0, 1]);
+    window.grant({ requestId: 'late', atMs: 3, contribution: startsAnew });
+    expect(ends(4)).toEqual([0, 0]);
+    window.revoke('late', 3);
+    window.revoke('anew');
+    expect(ends(4)).toEqual([2, 2]);
   });
 
   it('is exact where doubles and decimals are not', () => {

@@ -18,10 +18,12 @@ export const policyText = `
   meter spent = sum(payload.amount) in USD of pay.send per agent over 24h
   meter calls = count() of pay.* per owner over 6h
   meter payees = distinct(payload.to) of pay.send per agent over 24h
+  meter fresh = count() of pay.send since pay.hold per agent over 12h
   policy budget on pay.send {
     allow all for 2h because "{payload.amount} to {payload.to}"
     deny beyond when spent > 900 USD
     deny spread when payees > 6
+    deny unheld when fresh > 9
     escalate large to finance within 1h when payload.amount > 50 USD
     escalate shared to finance needs 2 within 3h when payload.amount > 70 USD
     escalate strange to security within 2h when payload.to == "odd"

@@ -82,3 +82,32 @@ test('is never passed and used to the end, whenever the server is killed', async
   expect(told.failed).toBeGreaterThan(0);
   expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
 });
+
+test('starts anew where its meter says so, also in a process that begins later', async () => {
+  const text = `${policies.replace('of pay.send', 'of pay.send since pay.review')}
+    action pay.review {}
+    policy review on pay.review { allow all }`;
+  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  const place = await server.createDatabase();
+  const first = await begin(place, world, agentRow());
+  await first.store.serve();
+  const spend = async (by: typeof first, amount: number) => {
+    world.nowMs += 1;
+    return (await by.ask({ amount, currency: 'USD' })).decision;
+  };
+  const review = async (by: typeof first) => {
+    world.nowMs += 1;
+    return (await by.ask({}, { action: 'pay.review' })).decision;
+  };
+  expect(await spend(first, budget)).toBe('ALLOW');
+  expect(await spend(first, 1)).toBe('DENY');
+  expect(await review(first)).toBe('ALLOW');
+  expect(await spend(first, budget - 10)).toBe('ALLOW');
+  await first.end();
+  const second = await begin(place, world, agentRow());
+  await second.store.serve();
+  expect(await spend(second, 11)).toBe('DENY');
+  expect(await spend(second, 10)).toBe('ALLOW');
+  expect(await review(second)).toBe('ALLOW');
+  expect(await spend(second, budget)).toBe('ALLOW');
+});

@@ -98,6 +98,68 @@ describe('a limit', () => {
   });
 });
 
+describe('a meter that starts anew', () => {
+  const since = `${head} action pay.review {}
+    meter spent = sum(payload.amount) in USD of pay.send since pay.review per agent over 24h
+    policy budget on pay.send { allow all  deny beyond when spent > 100 USD }
+    policy review on pay.review { allow all  escalate asked to finance within 1h when agent.name == "careful" }`;
+  const review = { action: 'pay.review' };
+
+  test('reads what was granted since, also after a start, and where it is computed from records', async () => {
+    const { service, world, path, agent } = await setUp(since);
+    expect((await service.ask(pay(90))).decision).toBe('ALLOW');
+    expect((await service.ask(pay(20))).decision).toBe('DENY');
+    world.nowMs += 1;
+    expect((await service.ask({}, review)).decision).toBe('ALLOW');
+    world.nowMs += 1;
+    expect((await service.ask(pay(70))).decision).toBe('ALLOW');
+    await service.end();
+    const again = await begin(path, world, agent);
+    expect((await again.ask(pay(40))).decision).toBe('DENY');
+    expect((await again.ask(pay(30))).decision).toBe('ALLOW');
+    await again.take(inForceOf(`${since.replace('over 24h', 'over 23h')}`));
+    expect((await again.ask(pay(0.01))).decision).toBe('DENY');
+    world.nowMs += 1;
+    await again.ask({}, review);
+    world.nowMs += 1;
+    expect((await again.ask(pay(100))).decision).toBe('ALLOW');
+  });
+
+  test('is not started anew by what waits, is refused or was not stored', async () => {
+    const { service, world, path } = await setUp(since);
+    const careful = { ...agentRow({ name: 'careful' }), id: 'careful' };
+    expect((await service.ask(pay(90), { by: careful })).decision).toBe('ALLOW');
+    world.nowMs += 1;
+    const waiting = await service.ask({}, { ...review, by: careful });
+    expect(waiting.decision).toBe('ESCALATE');
+    world.nowMs += 1;
+    expect((await service.ask(pay(20), { by: careful })).decision).toBe('DENY');
+    await service.end();
+    const again = await begin(path, world, careful);
+    expect((await again.ask(pay(20), { by: careful })).decision).toBe('DENY');
+    const vote = { caller: approverOf(['finance']), group: null, comment: 'fine' };
+    expect((await again.decisions.approve(waiting.request_id, vote)).kind).toBe('changed');
+    world.nowMs += 1;
+    expect((await again.ask(pay(20), { by: careful })).decision).toBe('ALLOW');
+  });
+
+  test('is not started anew by a grant that could not be stored', async () => {
+    const { service, world } = await setUp(since);
+    expect((await service.ask(pay(90))).decision).toBe('ALLOW');
+    world.nowMs += 1;
+    const { spend } = service.store.meters;
+    const meters = service.store.meters as { spend: typeof spend };
+    meters.spend = async (_, work) => {
+      work()?.takeBack();
+      throw new StoreError('full', 'the disk is full');
+    };
+    await expect(service.ask({}, review)).rejects.toThrow();
+    meters.spend = spend;
+    world.nowMs += 1;
+    expect((await service.ask(pay(20))).decision).toBe('DENY');
+  });
+});
+
 describe('the record', () => {
   test('holds the readings that were decided on, with the request itself', async () => {
     const { service } = await setUp();

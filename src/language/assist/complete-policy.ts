@@ -39,7 +39,7 @@ export function completePolicy(
 /** `on a.b, ` and `of a.b, `: keys and groups of actions. */
 function isPatternList({ declaration, depth }: WrittenPlace, head: string): boolean {
   if (depth > 0 || declaration === null) return false;
-  if (declaration === 'meter') return /\bof\s+(?:[\w.*]+,\s*)*$/.test(head);
+  if (declaration === 'meter') return /\b(?:of|since)\s+(?:[\w.*]+,\s*)*$/.test(head);
   return /\b(?:on|except)\s+(?:[\w.*]+,\s*)*$/.test(head);
 }
 

@@ -91,7 +91,9 @@ function patternsOf(declaration: string, own: string, rest: string): readonly st
     declaration === 'policy' || declaration === 'guarantee'
       ? /\bon\s+([^{]*?)(?:\bexcept\b|\bwhen\b|\{|$)/.exec(own)?.[1]
       : declaration === 'meter'
-        ? /\bof\s+([^{]*?)(?:\bwhen\b|\bper\b|\bover\b|$)/.exec(`${own}${rest.split(/\n\s*\n/)[0]}`)?.[1]
+        ? /\bof\s+([^{]*?)(?:\bwhen\b|\bsince\b|\bper\b|\bover\b|$)/.exec(
+            `${own}${rest.split(/\n\s*\n/)[0]}`,
+          )?.[1]
         : undefined;
   const patterns = head
     ?.split(',')

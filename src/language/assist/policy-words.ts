@@ -39,6 +39,7 @@ export const words = {
     'when',
     'unless',
     'because',
+    'since',
     'per',
     'over',
     'any',

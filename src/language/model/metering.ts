@@ -16,8 +16,15 @@ export interface MeterDefinition {
 export interface Contribution {
   /** False where it is unknown whether the meter's condition holds for the request: it may add this, or nothing. */
   readonly isCertain: boolean;
-  /** An amount, or a text that stands for a value to tell apart; null where it is not known. */
+  /** An amount, or a text that stands for a value to tell apart, or for starting anew; null where it is not known. */
   readonly value: Decimal | string | null;
+}
+
+/** What a request adds to a meter that starts anew with it. No amount and no value to tell apart is written so. */
+export const startsAnew: Contribution = Object.freeze({ isCertain: true, value: 'anew' });
+
+export function isAnew({ value }: Contribution): boolean {
+  return value === startsAnew.value;
 }
 
 /** What one request adds to one meter. */

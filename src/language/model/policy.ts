@@ -55,6 +55,8 @@ export interface Meter {
   /** Keys of the actions that it counts, sorted. */
   readonly actions: readonly string[];
   readonly when: Expression | null;
+  /** Keys of the actions whose grants let it start anew, sorted; it counts none of them. */
+  readonly since: readonly string[];
   readonly per: readonly MeterKey[];
   readonly overSeconds: number;
   /** What a reading is: a number or money. */

@@ -52,8 +52,8 @@ export interface PlannedEntry {
   readonly names: readonly string[];
   /** All of them have to be known. */
   readonly keys: readonly Term[];
-  /** Null where the meter does not count the action. */
-  readonly counted: CountedEntry | null;
+  /** `anew` where the meter starts anew with the action, null where it does not count it. */
+  readonly counted: CountedEntry | 'anew' | null;
 }
 
 export interface CountedEntry {

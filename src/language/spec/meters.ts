@@ -1,7 +1,7 @@
 // What meters mean: what one request adds to each, and a reading as a walk over all entries. Nothing here is fast; the
 // generated functions and the book of running totals are held equal to it.
 
-import type { Contribution } from '../model/metering.ts';
+import { type Contribution, isAnew, startsAnew } from '../model/metering.ts';
 import type { Meter, MeterKey, PolicySet } from '../model/policy.ts';
 import type { Facts, Reading } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
@@ -25,6 +25,7 @@ export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterSha
   const facts = resolveFacts(set, asked);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
   const key = distinctTexts(meter.per.map((one) => valueText(keyValue(one, scope))));
+  if (meter.since.includes(facts.action)) return { key, contribution: startsAnew };
   if (!meter.actions.includes(facts.action)) return { key, contribution: null };
   const counts = meter.when === null ? true : evaluateCondition(meter.when, scope);
   if (counts === false) return { key, contribution: null };
@@ -80,12 +81,11 @@ export function meterReading(
   requests: readonly MeteredRequest[],
   { nowMs, current }: ReadingMoment,
 ): Reading | null {
-  const counted = requests
-    .filter(({ grantedAtMs }) => grantedAtMs === null || nowMs - grantedAtMs < overSeconds * 1000)
-    .map(({ grantedAtMs, contribution }) =>
-      grantedAtMs === null ? { ...contribution, isCertain: false } : contribution,
-    );
-  const all = current === null ? counted : [...counted, current];
+  const inWindow = requests.filter(
+    ({ grantedAtMs }) => grantedAtMs === null || nowMs - grantedAtMs < overSeconds * 1000,
+  );
+  const counted = sinceRestart(inWindow);
+  const all = current === null || isAnew(current) ? counted : [...counted, current];
   if (all.some(({ value }) => value === null)) return null;
   if (aggregate === 'distinct') {
     const certain = new Set(all.filter(({ isCertain }) => isCertain).map(({ value }) => value));
@@ -99,4 +99,21 @@ export function meterReading(
     if (high !== null && (isCertain || amount.coefficient > 0n)) high = add(high, amount);
   }
   return low === null || high === null ? null : { low, high };
+}
+
+/**
+ * What counts of the requests in the window: what was granted before the last restart does not, what was granted in its very
+ * moment may, and so may everything that was granted while a restart is pending. What is pending itself is granted later.
+ */
+function sinceRestart(requests: readonly MeteredRequest[]): readonly Contribution[] {
+  const restarts = requests.filter(({ contribution }) => isAnew(contribution));
+  const restartMs = Math.max(...restarts.map(({ grantedAtMs }) => grantedAtMs ?? Number.NEGATIVE_INFINITY));
+  const isPending = restarts.some(({ grantedAtMs }) => grantedAtMs === null);
+  return requests
+    .filter(({ contribution }) => !isAnew(contribution))
+    .filter(({ grantedAtMs }) => grantedAtMs === null || grantedAtMs >= restartMs)
+    .map(({ grantedAtMs, contribution }) => {
+      const isSure = grantedAtMs !== null && grantedAtMs > restartMs && !isPending;
+      return isSure ? contribution : { ...contribution, isCertain: false };
+    });
 }

@@ -13,6 +13,6 @@ export function countsWithin(inner: Meter, outer: Meter): boolean {
 }
 
 /** What is added up, of which requests, and by whom. */
-function measured({ aggregate, argument, currency, when, per }: Meter): string {
-  return canonicalMeaning([aggregate, argument, currency, when, per]);
+function measured({ aggregate, argument, currency, when, since, per }: Meter): string {
+  return canonicalMeaning([aggregate, argument, currency, when, since, per]);
 }

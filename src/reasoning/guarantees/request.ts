@@ -2,6 +2,7 @@
 // sides of every threshold are met. Facts are missing now and then, and requirements are satisfied now and then.
 
 import type { Json, JsonObject } from '../../language/model/json.ts';
+import { isAnew } from '../../language/model/metering.ts';
 import type { Action, Meter, PolicySet } from '../../language/model/policy.ts';
 import {
   type AgentFacts,
@@ -147,7 +148,8 @@ function larger(a: Decimal, b: Decimal): Decimal {
 /** Null where what the request adds is not known: then no reading is. */
 function reading(source: RequestSource, meter: Meter, facts: Facts): Reading | null {
   const { random } = source;
-  const { key, contribution } = meterShare(source.set, meter, facts);
+  const { key, contribution: entered } = meterShare(source.set, meter, facts);
+  const contribution = entered === null || isAnew(entered) ? null : entered;
   if (key === null || contribution?.value === null) return null;
   const share = contribution === null ? zero : amountAdded(meter, contribution.value);
   const others = otherRequests(source, meter);

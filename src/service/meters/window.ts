@@ -1,9 +1,11 @@
 // One meter for one agent, owner, session or whatever it is kept for: what was granted in the last hours, and what is
 // still pending. INVARIANT: at any `nowMs`, an earlier one too, the reading is what the definition says: entries count
-// while `nowMs - grantedAtMs < overMs`, pending ones whatever their age, entries later than `nowMs` too.
+// while `nowMs - grantedAtMs < overMs` and from the last restart on, pending ones whatever their age, entries later than
+// `nowMs` too; one of the very moment of the restart may count or not, and so may all while a restart is pending.
 
-import type { Aggregate, Contribution } from '../../language/model/metering.ts';
+import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
+import { Restarts } from './restarts.ts';
 import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 
 export interface WindowOptions {
@@ -40,6 +42,11 @@ export class Window {
   #granted: Granted[] = [];
   #start = 0;
   readonly #pending = new Map<string, Contribution>();
+  readonly #restarts = new Restarts();
+  /** From which on entries count. */
+  #restartMs = Number.NEGATIVE_INFINITY;
+  /** The same entries as in the totals, none of them certain; null where no reading has asked for them. */
+  #unsure: RunningTotals | null = null;
 
   constructor(options: WindowOptions) {
     this.#options = options;
@@ -50,46 +57,57 @@ export class Window {
   read({ nowMs, current, requestId }: ReadingOf): Reading | null {
     this.#moveTo(nowMs);
     const own = requestId === null ? undefined : this.#pending.get(requestId);
-    if (own !== undefined) this.#totals.remove(uncertain(own));
-    if (current !== null) this.#totals.add(current);
-    const ends = this.#totals.ends();
-    if (current !== null) this.#totals.remove(current);
-    if (own !== undefined) this.#totals.add(uncertain(own));
+    const added = current === null || isAnew(current) ? null : current;
+    const isUnsure = this.#restarts.hasPendingBeside(requestId);
+    const totals = isUnsure ? this.#unsureTotals() : this.#totals;
+    if (!isUnsure) this.#unsure = null;
+    const tied = isUnsure || this.#restartMs === Number.NEGATIVE_INFINITY ? none : this.#tied();
+    for (const one of tied) exchange(totals, one, uncertain(one));
+    if (own !== undefined) totals.remove(uncertain(own));
+    if (added !== null) totals.add(added);
+    const ends = totals.ends();
+    if (added !== null) totals.remove(added);
+    if (own !== undefined) totals.add(uncertain(own));
+    for (const one of tied) exchange(totals, uncertain(one), one);
     return ends;
   }
 
   /** Reserves what a pending request would add. */
   reserve(requestId: string, contribution: Contribution): void {
     this.release(requestId);
+    if (isAnew(contribution)) return void this.#restarts.reserve(requestId);
     this.#pending.set(requestId, contribution);
-    this.#totals.add(uncertain(contribution));
+    this.#put(uncertain(contribution));
   }
 
   /** A pending request that ends without a grant; nothing where it is not pending. */
   release(requestId: string): void {
+    this.#restarts.release(requestId);
     const contribution = this.#pending.get(requestId);
     if (contribution === undefined) return;
     this.#pending.delete(requestId);
-    this.#totals.remove(uncertain(contribution));
+    this.#take(uncertain(contribution));
   }
 
   /** A pending request is granted; nothing where it is not pending. */
   approve(requestId: string, atMs: number): void {
-    const contribution = this.#pending.get(requestId);
+    const contribution = this.#restarts.isPending(requestId) ? startsAnew : this.#pending.get(requestId);
     if (contribution !== undefined) this.grant({ requestId, atMs, contribution });
   }
 
   /** A grant, also of a request that was pending. */
   grant(granted: Granted): void {
     this.release(granted.requestId);
+    if (isAnew(granted.contribution)) return void this.#restarts.grant(granted);
     const at = placeAfter(this.#granted, granted.atMs);
     this.#granted.splice(at, 0, granted);
     if (at < this.#start) this.#start += 1;
-    else this.#totals.add(granted.contribution);
+    else this.#put(granted.contribution);
   }
 
   /** Takes back a grant whose record could not be stored, or that is released; at once where its time is known. */
   revoke(requestId: string, atMs: number | null = null): void {
+    if (this.#restarts.revoke(requestId)) return;
     const end = atMs === null ? this.#granted.length : placeAfter(this.#granted, atMs);
     let at = end - 1;
     for (; at >= 0; at -= 1) {
@@ -101,7 +119,7 @@ export class Window {
     if (found === undefined) return;
     this.#granted.splice(at, 1);
     if (at < this.#start) this.#start -= 1;
-    else this.#totals.remove(found.contribution);
+    else this.#take(found.contribution);
   }
 
   /** Takes an entry out, whether it is pending here or granted at that time, or is not there. */
@@ -112,40 +130,78 @@ export class Window {
 
   /** How many entries are kept, those that no reading counts any more included. */
   get size(): number {
-    return this.#granted.length + this.#pending.size;
+    return this.#granted.length + this.#pending.size + this.#restarts.size;
   }
 
   /** Whether nothing is left that any reading could count. */
   isEmpty(nowMs: number): boolean {
     this.#moveTo(nowMs);
-    return this.#pending.size === 0 && this.#granted.length === this.#start;
+    const hasEntries = this.#pending.size > 0 || this.#granted.length > this.#start;
+    return !hasEntries && this.#restarts.isEmpty(nowMs - this.#options.overMs);
   }
 
   /** Puts the start where the first entry stands that still counts. */
   #moveTo(nowMs: number): void {
     const { overMs } = this.#options;
+    this.#restartMs = this.#restarts.lastMs(nowMs - overMs);
+    const counts = ({ atMs }: Granted): boolean => nowMs - atMs < overMs && atMs >= this.#restartMs;
     for (;;) {
       const next = this.#granted[this.#start];
-      if (next === undefined || nowMs - next.atMs < overMs) break;
-      this.#totals.remove(next.contribution);
+      if (next === undefined || counts(next)) break;
+      this.#take(next.contribution);
       this.#start += 1;
     }
     for (;;) {
       const before = this.#granted[this.#start - 1];
-      if (before === undefined || nowMs - before.atMs >= overMs) break;
-      this.#totals.add(before.contribution);
+      if (before === undefined || !counts(before)) break;
+      this.#put(before.contribution);
       this.#start -= 1;
     }
     this.#drop(nowMs - overMs - keptBeyondMs);
   }
 
+  #put(contribution: Contribution): void {
+    this.#totals.add(contribution);
+    this.#unsure?.add(uncertain(contribution));
+  }
+
+  #take(contribution: Contribution): void {
+    this.#totals.remove(contribution);
+    this.#unsure?.remove(uncertain(contribution));
+  }
+
+  /** What was granted in the very moment of the last restart. */
+  #tied(): readonly Contribution[] {
+    const tied: Contribution[] = [];
+    for (let at = this.#start; this.#granted[at]?.atMs === this.#restartMs; at += 1)
+      tied.push(this.#granted[at]!.contribution);
+    return tied;
+  }
+
+  #unsureTotals(): RunningTotals {
+    if (this.#unsure !== null) return this.#unsure;
+    const totals = createRunningTotals(this.#options.aggregate);
+    for (const { contribution } of this.#granted.slice(this.#start)) totals.add(uncertain(contribution));
+    for (const contribution of this.#pending.values()) totals.add(uncertain(contribution));
+    this.#unsure = totals;
+    return totals;
+  }
+
   #drop(beforeMs: number): void {
+    this.#restarts.drop(beforeMs);
     const far = this.#granted[droppedAtOnceMin - 1];
     if (far === undefined || far.atMs >= beforeMs) return;
     const count = Math.min(this.#start, placeAfter(this.#granted, beforeMs));
     this.#granted = this.#granted.slice(count);
     this.#start -= count;
   }
+}
+
+const none: readonly Contribution[] = [];
+
+function exchange(totals: RunningTotals, before: Contribution, after: Contribution): void {
+  totals.remove(before);
+  totals.add(after);
 }
 
 function uncertain({ value }: Contribution): Contribution {

@@ -140,7 +140,7 @@ function addDeclaration(declaration: Declaration, around: Around): void {
       return;
     case 'meter': {
       const own = { ...around, patterns: textsOf(declaration.patterns) };
-      for (const pattern of declaration.patterns) addPattern(pattern, own);
+      for (const pattern of [...declaration.patterns, ...declaration.since]) addPattern(pattern, own);
       for (const one of [declaration.argument, declaration.when]) if (one !== null) addExpression(one, own);
       for (const path of declaration.per) if (path.root.text === 'payload') addPath(path, own, new Map());
       return;

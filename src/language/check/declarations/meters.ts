@@ -6,6 +6,7 @@ import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { MeterDeclaration, Path } from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
+import { patternsKey } from '../expressions/action-sets.ts';
 import { type Context, inferCondition, inferValue } from '../expressions/context.ts';
 import { resolveField } from '../expressions/fields.ts';
 import { matchedActions } from '../expressions/patterns.ts';
@@ -18,6 +19,7 @@ import { sameOrNew } from '../logic/same.ts';
 import { isComparable, isNumeric } from '../logic/type-relations.ts';
 import {
   distinctUnfit,
+  meterCountsNothing,
   meterCurrencyMissing,
   meterCurrencyNeedless,
   meterKeyUnfit,
@@ -37,29 +39,37 @@ export function resolveMeters(env: Environment): void {
 }
 
 function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | null {
-  const actions = matchedActions(declaration.patterns, [], env);
+  const { patterns, since } = declaration;
+  const actions = matchedActions(patterns, since, env);
+  const restarting = env.ask('actions', patternsKey(since, []));
+  const spokenOf = env.ask('actions', patternsKey([...patterns, ...since], []));
+  const isEmptied =
+    actions.keys.length === 0 && env.ask('actions', patternsKey(patterns, [])).keys.length > 0;
+  if (isEmptied) env.report(meterCountsNothing(declaration.name));
   const ctx: Context = { ...contextOver(actions, env), inMeter: true };
-  const { when, aggregate } = declaration;
+  const { when } = declaration;
   const condition = when === null ? null : inferCondition(when, ctx);
   const presence = both(ctx.presence, condition?.whenTrue ?? nothingKnown);
   const argument = readArgument(declaration, { ...ctx, presence });
-  const per = declaration.per.map((path) => readKey(path, { ...ctx, presence: nothingKnown }));
+  const per = declaration.per.map((path) => readKey(path, { ...ctx, actions: spokenOf }));
   const overSeconds = readSeconds(declaration.over, env);
   const type = argument === null ? null : readingType(declaration, argument.expression, env);
   const keys = per.filter((key) => key !== null);
+  const isOpen = since.length > 0 && restarting.keys.length === 0;
   const isFailed =
-    type === null || overSeconds === null || keys.length < per.length || actions.keys.length === 0;
+    type === null || overSeconds === null || keys.length < per.length || actions.keys.length === 0 || isOpen;
   if (isFailed || argument === null || (condition !== null && condition.expression === null)) {
     env.leaveOut(declaration.span);
     return null;
   }
   return {
     name: declaration.name.text,
-    aggregate,
+    aggregate: declaration.aggregate,
     argument: argument.expression,
     currency: type.kind === 'money' ? (declaration.currency?.text ?? null) : null,
     actions: actions.keys,
     when: condition?.expression ?? null,
+    since: restarting.keys,
     per: keys,
     overSeconds,
     type,

@@ -363,6 +363,12 @@ export function distinctUnfit(argument: Expression): Diagnostic {
   return error('meter-argument-unfit', argument.span, message, { help: 'count distinct single values' });
 }
 
+export function meterCountsNothing(name: NameNode): Diagnostic {
+  return error('meter-counts-nothing', name.span, `meter \`${name.text}\` counts no action`, {
+    help: 'an action behind `since` starts the meter anew, and is not counted',
+  });
+}
+
 export function meterKeyUnknown(path: Path): Diagnostic {
   return error(
     'meter-key-unfit',

@@ -4,7 +4,7 @@
 // INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
 
 import { canonical } from '../../model/canonical.ts';
-import type { MeterDefinition } from '../../model/metering.ts';
+import { type MeterDefinition, startsAnew } from '../../model/metering.ts';
 import type { IndexSubject } from '../../program/index/index-key.ts';
 import type {
   ActionMetering,
@@ -237,6 +237,10 @@ function entryCode(writer: Writer, { definition, names, keys, counted }: Planned
   const terms = keys.map((key) => writer.unit.term(writer, key));
   const parts = js`${bound}, ${use(writer, 'meterKey')}([${joinJs(terms, commaJs)}])`;
   if (counted === null) return js`${use(writer, 'meterUse')}(${parts}, 0, null)`;
+  if (counted === 'anew') {
+    const anew = writer.unit.bindings.bind('starts anew', () => startsAnew.value);
+    return js`${use(writer, 'meterUse')}(${parts}, 2, ${anew})`;
+  }
   const counts = temporary(writer);
   const when = kleene(writer.unit.condition(writer, counted.when));
   const value = js`${counts} === 0 ? null : ${addedCode(writer, counted, definition.aggregate)}`;

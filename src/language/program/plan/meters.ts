@@ -9,7 +9,7 @@ import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
 import { definite } from '../condition.ts';
 import { ByteWriter, hexOf } from '../packed/bytes.ts';
-import type { ActionMetering, Digest, PlannedEntry } from '../program.ts';
+import type { ActionMetering, CountedEntry, Digest, PlannedEntry } from '../program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
 /** The meters of a set as their actions need them. */
@@ -32,7 +32,7 @@ export function createPlanning(set: PolicySet, digest: Digest): Planning {
 function createSetMeters(set: PolicySet, digest: Digest): SetMeters {
   const byAction = new Map<string, Meter[]>();
   for (const meter of set.meters.values()) {
-    for (const action of meter.actions) {
+    for (const action of [...meter.actions, ...meter.since]) {
       const others = byAction.get(action) ?? [];
       byAction.set(action, others);
       others.push(meter);
@@ -55,9 +55,10 @@ interface Resolving {
 }
 
 function define(meter: Meter, ctx: Resolving): MeterDefinition {
-  const { name: _, type: __, ...meaning } = meter;
+  const { name: _, type: __, since, ...meaning } = meter;
+  const whole = since.length === 0 ? meaning : { ...meaning, since };
   return {
-    id: digestOf(canonicalMeaning(resolved(meaning, ctx)), ctx.digest),
+    id: digestOf(canonicalMeaning(resolved(whole, ctx)), ctx.digest),
     aggregate: meter.aggregate === 'distinct' ? 'values' : 'amounts',
     overMs: meter.overSeconds * 1000,
   };
@@ -141,7 +142,8 @@ export function planMetering(
   const entries = new Map<string, PlannedEntry>();
   for (const meter of counting) {
     const definition = meters.definition(meter);
-    if (!entries.has(definition.id)) entries.set(definition.id, counted(meter, definition, translation));
+    if (!entries.has(definition.id))
+      entries.set(definition.id, entryOf(meter, definition, { action, translation }));
   }
   for (const name of read) {
     const meter = set.meters.get(name)!;
@@ -158,17 +160,21 @@ export function planMetering(
   return { metering: { entries: sorted, lets: translation.lets }, translation };
 }
 
-function counted(meter: Meter, definition: MeterDefinition, translation: Translation): PlannedEntry {
-  const { when, argument, currency } = meter;
+interface Entering {
+  readonly action: Action;
+  readonly translation: Translation;
+}
+
+function entryOf(meter: Meter, definition: MeterDefinition, { action, translation }: Entering): PlannedEntry {
+  const counted = meter.since.includes(action.key) ? 'anew' : countedEntry(meter, translation);
+  return { definition, names: [], keys: keysOf(meter, translation), counted };
+}
+
+function countedEntry({ when, argument, currency }: Meter, translation: Translation): CountedEntry {
   return {
-    definition,
-    names: [],
-    keys: keysOf(meter, translation),
-    counted: {
-      when: when === null ? definite(true) : translation.condition(when),
-      argument: argument === null ? null : translation.term(argument),
-      currency,
-    },
+    when: when === null ? definite(true) : translation.condition(when),
+    argument: argument === null ? null : translation.term(argument),
+    currency,
   };
 }
 

@@ -301,10 +301,19 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     },
   );
 
-  // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'per' path { ',' path } ] 'over' Duration
+  // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'since' patterns ]
+  //   [ 'per' path { ',' path } ] 'over' Duration
   meter: ParserRule<Declaration | null> = this.node<DeclarationOf<'meter'>>(
     'meter',
-    () => ({ ...named('meter'), ...nothingAggregated, patterns: [], when: null, per: [], over: null }),
+    () => ({
+      ...named('meter'),
+      ...nothingAggregated,
+      patterns: [],
+      when: null,
+      since: [],
+      per: [],
+      over: null,
+    }),
     (draft) => {
       this.CONSUME(word.meter);
       draft.name = this.nameOf('a meter', 'a name for the meter');
@@ -313,6 +322,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       this.CONSUME(word.of);
       this.part(draft, 'patterns', this.patterns);
       this.optionalWhen(draft);
+      this.behind(2, word.since, () => this.part(draft, 'since', this.patterns, 1));
       this.behind(1, word.per, () =>
         this.listed('`agent`, `owner`, `session`, `user` or a payload field', () =>
           this.add(draft.per, this.path),

@@ -149,13 +149,14 @@ function printSpan(span: HoursSpan): string {
 }
 
 function printMeter(meter: DeclarationOf<'meter'>): string {
-  const { name, aggregate, argument, currency, patterns, when, per, over } = meter;
+  const { name, aggregate, argument, currency, patterns, when, since, per, over } = meter;
   const total = `${aggregate}(${argument === null ? '' : printExpression(argument)})`;
   const inCurrency = currency === null ? '' : ` in ${currency.text}`;
   const condition = when === null ? '' : ` when ${printExpression(when)}`;
+  const anew = since.length === 0 ? '' : ` since ${printPatterns(since)}`;
   const keys = per.length === 0 ? '' : ` per ${per.map(printExpression).join(', ')}`;
   const of = printPatterns(patterns);
-  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${keys} over ${over.text}`;
+  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${anew}${keys} over ${over.text}`;
 }
 
 function printPatterns(patterns: readonly Pattern[]): string {

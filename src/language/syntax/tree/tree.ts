@@ -167,6 +167,8 @@ export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly currency: NameNode | null;
   readonly patterns: readonly Pattern[];
   readonly when: ExpressionNode | null;
+  /** The meter starts anew at each grant of these. */
+  readonly since: readonly Pattern[];
   /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
   readonly over: DurationLiteral;

@@ -1,7 +1,7 @@
 // The past of a meter: out of its stored entries where every request of its window has entered it, else computed from
 // records. It is read in parts with pauses, so that requests are decided meanwhile; the meter is unknown until the last.
 
-import type { Contribution, MeterDefinition } from '../../../language/model/metering.ts';
+import { type Contribution, type MeterDefinition, startsAnew } from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
 import type { MeterTotals, PastEntry } from '../../meters/meter-totals.ts';
@@ -142,7 +142,8 @@ function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[
 
 export function pastEntry({ aggregate }: MeterDefinition, entry: StoredMeterEntry): PastEntry {
   const { requestId, key, grantedAtMs, isCertain, value } = entry;
-  const read: Contribution['value'] = value === null || aggregate === 'values' ? value : parseDecimal(value);
+  const isText = value === null || aggregate === 'values' || value === startsAnew.value;
+  const read: Contribution['value'] = isText ? value : parseDecimal(value);
   return { requestId, key, grantedAtMs, contribution: { isCertain, value: read } };
 }
 

@@ -14,7 +14,7 @@ export interface MeterPlace {
 /** What a request adds to a meter. */
 export interface MeterEntryRow extends MeterPlace {
   readonly isCertain: boolean;
-  /** An amount as decimal text, or a value to tell apart; null where it is not known. */
+  /** An amount as decimal text, a value to tell apart, or `anew`; null where it is not known. */
   readonly value: string | null;
 }
 

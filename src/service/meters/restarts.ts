@@ -1,0 +1,63 @@
+// When one window of a meter starts anew: at each grant of an action that the meter names behind `since`, and perhaps at
+// those that are pending.
+
+interface Restart {
+  readonly requestId: string;
+  readonly atMs: number;
+}
+
+/** A class because it is changed by each request. */
+export class Restarts {
+  /** By time. */
+  readonly #granted: Restart[] = [];
+  readonly #pending = new Set<string>();
+
+  reserve(requestId: string): void {
+    this.#pending.add(requestId);
+  }
+
+  release(requestId: string): void {
+    this.#pending.delete(requestId);
+  }
+
+  isPending(requestId: string): boolean {
+    return this.#pending.has(requestId);
+  }
+
+  /** Whether some request but this one is pending. */
+  hasPendingBeside(requestId: string | null): boolean {
+    return this.#pending.size > (requestId !== null && this.#pending.has(requestId) ? 1 : 0);
+  }
+
+  grant({ requestId, atMs }: Restart): void {
+    const later = this.#granted.findLastIndex((one) => one.atMs <= atMs);
+    this.#granted.splice(later + 1, 0, { requestId, atMs });
+  }
+
+  /** Whether it was there. */
+  revoke(requestId: string): boolean {
+    const at = this.#granted.findLastIndex((one) => one.requestId === requestId);
+    if (at >= 0) this.#granted.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** The last one, which is later than a moment; before all time where there is none. */
+  lastMs(afterMs: number): number {
+    const lastMs = this.#granted.at(-1)?.atMs;
+    return lastMs !== undefined && lastMs > afterMs ? lastMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Whether no reading can tell that there ever was one up to a moment. */
+  isEmpty(beforeMs: number): boolean {
+    return this.#pending.size === 0 && this.lastMs(beforeMs) === Number.NEGATIVE_INFINITY;
+  }
+
+  /** Forgets those of before a moment. */
+  drop(beforeMs: number): void {
+    while (this.#granted.length > 0 && this.#granted[0]!.atMs < beforeMs) this.#granted.shift();
+  }
+
+  get size(): number {
+    return this.#granted.length + this.#pending.size;
+  }
+}
