@@ -48,7 +48,10 @@ export function policySet({ rules, actions }: ModelWorkload): PolicySet {
   const none = new Map<string, never>();
   return {
     actions: new Map(
-      actions.map((key): [string, Action] => [key, { key, groups: [], title: null, shape, doc: null, span }]),
+      actions.map((key): [string, Action] => [
+        key,
+        { key, groups: [], title: null, result: null, shape, doc: null, span },
+      ]),
     ),
     lists: none,
     hours: none,

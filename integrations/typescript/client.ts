@@ -67,6 +67,8 @@ export interface GuardOptions<Args extends readonly unknown[], Payload> extends 
 export interface GrantOutcome {
   readonly requestId: string;
   readonly isExecuted: boolean;
+  /** What the call returned, where its action declares that. */
+  readonly result?: object;
 }
 
 /** `Actions` are the payloads by action, as `writ types` writes them. */
@@ -90,8 +92,8 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
   ): (...args: Args) => Promise<Result>;
   /** Gives up a wait. */
   withdraw(requestId: string): Promise<void>;
-  /** Says what became of a grant, for callers that carry it out without `run`. What does not arrive is told to nobody. */
-  report(requestId: string, isExecuted: boolean): Promise<void>;
+  /** Says what became of a grant, and what the call returned, for callers that carry it out without `run`. What does not arrive is told to nobody. */
+  report(requestId: string, isExecuted: boolean, result?: object): Promise<void>;
   /** The same for up to 100 grants together. */
   reportAll(outcomes: readonly GrantOutcome[]): Promise<void>;
   /**
@@ -150,7 +152,7 @@ export function connect<Actions extends object = Readonly<Record<string, object>
       return await work(decision);
     } finally {
       // Work that failed half-way has used the grant, too.
-      await report(connection, decision.requestId, true);
+      await report(connection, { requestId: decision.requestId, isExecuted: true });
     }
   }
 
@@ -168,12 +170,14 @@ export function connect<Actions extends object = Readonly<Record<string, object>
       const answer = await exchange(question(connection, 'POST', `${pathOf(requestId)}/withdraw`));
       if (answer.status !== 200) throw new DeniedError(problemOf(answer));
     },
-    report: (requestId, isExecuted) => report(connection, requestId, isExecuted),
+    report: (requestId, isExecuted, result) =>
+      report(connection, { requestId, isExecuted, ...(result && { result }) }),
     reportAll: (outcomes) =>
       tell(connection, '/v1/outcomes', {
-        outcomes: outcomes.map(({ requestId: request_id, isExecuted: executed }) => ({
+        outcomes: outcomes.map(({ requestId: request_id, isExecuted: executed, result }) => ({
           request_id,
           executed,
+          ...(result && { result }),
         })),
       }),
     look: (requestId, options) => look(connection, requestId, options),
@@ -286,8 +290,9 @@ function problemOf({ status, body }: WholeAnswer): Denied {
   return refusal(type.replace('urn:writ:error:', ''), typeof detail === 'string' ? detail : '');
 }
 
-function report(connection: Connection, requestId: string, isExecuted: boolean): Promise<void> {
-  return tell(connection, `${pathOf(requestId)}/outcome`, { executed: isExecuted });
+function report(connection: Connection, { requestId, isExecuted, result }: GrantOutcome): Promise<void> {
+  const said = { executed: isExecuted, ...(result && { result }) };
+  return tell(connection, `${pathOf(requestId)}/outcome`, said);
 }
 
 /** What has run has run: that the report did not arrive changes nothing of it. */

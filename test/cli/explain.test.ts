@@ -207,6 +207,7 @@ describe('writ explain ID', () => {
         meters: engine.meters,
         actions: engine.actions,
         possibility: engine.possibility,
+        checkResult: engine.checkResult,
         checkPayload: () => [],
         shapeOf: (action) => set.actions.get(action)?.shape ?? null,
         digest: digest(set),

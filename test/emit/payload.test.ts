@@ -177,7 +177,15 @@ describe('the payload check', () => {
 /** A set with one action of this shape and nothing else. */
 function setOf(fields: readonly Field[]): PolicySet {
   const span = { file: 'x', start: 0, end: 0 };
-  const action = { key: 'a.b', groups: [], shape: { fields, isOpen: false }, title: null, doc: null, span };
+  const action = {
+    key: 'a.b',
+    groups: [],
+    shape: { fields, isOpen: false },
+    title: null,
+    result: null,
+    doc: null,
+    span,
+  };
   return {
     actions: new Map([['a.b', action]]),
     lists: new Map(),

@@ -49,6 +49,46 @@ test('that it will not be used is said in time, that it was used also late', asy
   expect((await report(service, late.request_id, true)).body.status).toBe('consumed');
 });
 
+test('with what the call returned, as its action declares it', async () => {
+  const service = await startService({
+    startsWith: `action web.fetch { ... } result { labels: [string] }
+      action mail.send { ... }
+      meter tainted = count() of web.fetch when "untrusted" in result.labels per agent over 1h
+      policy p on web.fetch { allow all }
+      policy q on mail.send { allow all  deny tainted when tainted > 0 }`,
+  });
+  const tell = (id: string, body: object) =>
+    send(service, `/v1/requests/${id}/outcome`, {
+      method: 'POST',
+      body,
+      headers: { 'x-agent-api-key': service.apiKey },
+    });
+  const mail = async () => (await ask(service, 'mail.send')).decision;
+  const { request_id: id } = await ask(service, 'web.fetch');
+  expect(await mail()).toBe('DENY');
+  const wrong = await tell(id, { executed: true, result: { labels: 'untrusted' } });
+  expect(codeOf(wrong)).toEqual([400, 'invalid_body']);
+  expect(wrong.body.errors).toMatchObject([{ pointer: '/result/labels' }]);
+  expect(codeOf(await tell(id, { executed: true, result: [] }))).toEqual([400, 'invalid_body']);
+  expect(codeOf(await tell(id, { executed: false, result: { labels: [] } }))).toEqual([400, 'invalid_body']);
+  expect(await mail()).toBe('DENY');
+  expect((await tell(id, { executed: true, result: { labels: [] } })).status).toBe(200);
+  expect(codeOf(await tell(id, { executed: true, result: { labels: ['x'] } }))).toEqual([409, 'conflict']);
+  expect(await mail()).toBe('ALLOW');
+  const [one, two] = [await ask(service, 'web.fetch'), await ask(service, 'web.fetch')];
+  const outcomes = [
+    { request_id: one.request_id, executed: true, result: { labels: ['untrusted'] } },
+    { request_id: two.request_id, executed: true, result: { labels: [], more: 1 } },
+  ];
+  const many = await send(service, '/v1/outcomes', {
+    method: 'POST',
+    body: { outcomes },
+    headers: { 'x-agent-api-key': service.apiKey },
+  });
+  expect(many.body.items).toMatchObject([{ result: 'reported' }, { result: 'invalid_result' }]);
+  expect(await mail()).toBe('DENY');
+});
+
 test('of what was never granted is a conflict', async () => {
   const service = await startService();
   for (const action of ['demo.deny', 'demo.escalate', 'demo.reauth']) {

@@ -367,10 +367,11 @@ const within: Atom = (scope, depth) => {
 };
 
 const mentions: Atom = (scope, depth) => {
-  const left = freeText(scope, depth)?.text;
+  // Few values mention anything: most of those that do are of this sort.
+  const left = scope.random.chance(0.7) ? subject(scope, 'text', depth) : freeText(scope, depth)?.text;
   const words = scope.isMeter ? '["alpha", "secret"]' : constantLets.words[1];
-  const lists = ['["secret", "alpha beta"]', 'friends', 'folded', words];
-  return left === undefined ? null : `${left} mentions any of ${scope.random.pick(lists)}`;
+  const lists = ['["secret", "alpha beta"]', 'friends', 'folded', words, words];
+  return left === undefined || left === null ? null : `${left} mentions any of ${scope.random.pick(lists)}`;
 };
 
 const singleScript: Atom = (scope, depth) => {

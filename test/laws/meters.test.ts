@@ -17,6 +17,8 @@ it('the generated functions enter into meters what the definition says', { timeo
     'unknown key',
     'known key',
     'anew',
+    'result counted',
+    'result unknown',
   ];
   expect(expected.filter((kind) => !seen.has(kind))).toEqual([]);
 });

@@ -78,6 +78,11 @@ function text({ key, contribution }: MeterShare): string {
 
 function count(seen: Map<string, number>, { key, contribution }: MeterShare, meter: Meter): void {
   if (contribution !== null && isAnew(contribution)) seen.set('anew', (seen.get('anew') ?? 0) + 1);
+  if (meter.readsResult) {
+    const isKnown = contribution === null || (contribution.isCertain && contribution.value !== null);
+    const kind = isKnown ? 'result counted' : 'result unknown';
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+  }
   const certainty = contribution === null ? 'left out' : contribution.isCertain ? 'certain' : 'uncertain';
   const value = contribution?.value === null ? ' unknown' : '';
   const kinds = [`${certainty}${value} ${meter.aggregate}`, key === null ? 'unknown key' : 'known key'];

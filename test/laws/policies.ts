@@ -37,6 +37,8 @@ export interface RandomAction {
   readonly groups: readonly string[];
   readonly fields: readonly DeclaredField[];
   readonly isOpen: boolean;
+  /** Whether it declares what a call returns. */
+  readonly hasResult: boolean;
 }
 
 interface RandomMeter {
@@ -82,10 +84,11 @@ function randomActions(random: Random): readonly RandomAction[] {
   const used = chosen.length === 0 ? ['area.read'] : chosen;
   // In some sets most fields are facts that somebody signs, so that everything is unknown at times.
   const signing = random.chance(0.3) ? 0.7 : 0.1;
+  const hasResult = random.chance(0.6);
   const actions = used.map((key, index) => {
     // Both groups have a member, so that a pattern may name either.
     const groups = index === 0 ? groupNames : random.some(groupNames, 0.5);
-    return { key, groups, fields: randomFields(random, signing), isOpen: random.chance(0.1) };
+    return { key, groups, fields: randomFields(random, signing), isOpen: random.chance(0.1), hasResult };
   });
   return random.chance(0.15) ? [...actions, { ...actions[0]!, key: 'twin.delete' }] : actions;
 }
@@ -113,9 +116,27 @@ function actionDeclarations(actions: readonly RandomAction[]): readonly string[]
     const written = [first!, ...twins].map(({ key }) => quotable(key)).join(', ');
     const membership = first!.groups.length === 0 ? '' : ` in ${first!.groups.join(', ')}`;
     const lines = [...fields.map(fieldDeclaration), ...(first!.isOpen ? ['  ...'] : [])];
-    return `action ${written}${membership} {\n${lines.join('\n')}\n}`;
+    const result = first!.hasResult ? `\n  ${resultDeclaration}` : '';
+    return `action ${written}${membership} {\n${lines.join('\n')}\n}${result}`;
   });
 }
+
+const resultDeclaration =
+  'result { hits: integer -9..9, words: [string], ok: boolean, name: string, note?: string | null }';
+
+/** Conditions and values of what `resultDeclaration` declares. */
+const resultConditions = [
+  '"a" in result.words',
+  'result.ok and result.hits > 2',
+  'result.ok or result.name == "a"',
+  'result has note and result.note == "a"',
+  'not (result has note)',
+  '(result.note else "x") == "x"',
+  'some w in result.words (w == "a")',
+  'every w in result.words (w == "a")',
+  'length(result.words) > 1',
+];
+const resultValues = ['sum(result.hits)', 'count()', 'distinct(result.name)'];
 
 function fieldDeclaration({ kind, form, isOptional, isSigned, isSecret }: DeclaredField): string {
   const modifiers = `${isSecret ? 'secret ' : ''}${isSigned ? 'signed ' : ''}`;
@@ -152,12 +173,13 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
   const one = random.pick(actions);
   const scope = scopeOf([one]);
   const other = actions.find((action) => action !== one) ?? null;
-  const tail = (counted: readonly RandomAction[]): string => {
+  const tail = (counted: readonly RandomAction[], asked: string | null = null): string => {
     const isRestarted = other !== null && random.chance(0.3);
     const since = isRestarted ? ` since ${quotable(other.key)}` : '';
     // What starts it anew is not counted.
     const matched = scopeOf(isRestarted ? counted.filter((action) => action !== other) : counted);
-    const when = random.chance(0.5) ? ` when ${condition(matched, 1)}` : '';
+    const when =
+      asked !== null ? ` when ${asked}` : random.chance(0.5) ? ` when ${condition(matched, 1)}` : '';
     const plain = readableHere(matched, ['text', 'enumeration', 'boolean']).filter(
       ({ text, canMiss }) => !canMiss && text.startsWith('payload.'),
     );
@@ -199,6 +221,15 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
             text: `meter variety = distinct(${text}) of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
+    ...(one.hasResult
+      ? [
+          {
+            name: 'returned',
+            currency: null,
+            text: `meter returned = ${random.pick(resultValues)} of ${quotable(one.key)}${tail([one], random.pick(resultConditions))}`,
+          },
+        ]
+      : []),
   ];
 }
 

@@ -44,7 +44,17 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
     nowMs: random.pick(anchorsMs) + random.below(aroundMinutes) * 60_000 + random.pick([0, 1, 999]),
     meters: known(Object.fromEntries(set.meters.map((name) => [name, randomReading(random)]))),
     satisfied: { escalate: random.some(ruleIds, 0.2), reauth: random.some(ruleIds, 0.2) },
+    ...(random.chance(0.6) ? { result: randomResult(random) } : {}),
   };
+}
+
+/** Now and then not of the declared shape. */
+function randomResult(random: Random): JsonObject {
+  const words = random.some(['a', 'b', 'c'], 0.5);
+  const whole = { hits: random.below(19) - 9, words, ok: random.chance(0.5), name: random.pick(['a', 'b']) };
+  const stray: JsonObject = random.chance(0.1) ? { hits: 'many' } : {};
+  const note: JsonObject = random.chance(0.5) ? { note: random.pick(['a', 'x', null]) } : {};
+  return { ...whole, ...note, ...stray };
 }
 
 function randomPayload(random: Random, { fields, isOpen }: RandomAction): JsonObject {

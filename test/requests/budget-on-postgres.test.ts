@@ -89,7 +89,8 @@ test('starts anew where its meter says so, also in a process that begins later',
     policy review on pay.review { allow all }`;
   const world: World = { nowMs: startMs, inForce: inForceOf(text) };
   const place = await server.createDatabase();
-  const first = await begin(place, world, agentRow());
+  const agent = agentRow();
+  const first = await begin(place, world, agent);
   await first.store.serve();
   const spend = async (by: typeof first, amount: number) => {
     world.nowMs += 1;
@@ -104,10 +105,42 @@ test('starts anew where its meter says so, also in a process that begins later',
   expect(await review(first)).toBe('ALLOW');
   expect(await spend(first, budget - 10)).toBe('ALLOW');
   await first.end();
-  const second = await begin(place, world, agentRow());
+  const second = await begin(place, world, agent);
   await second.store.serve();
   expect(await spend(second, 11)).toBe('DENY');
   expect(await spend(second, 10)).toBe('ALLOW');
   expect(await review(second)).toBe('ALLOW');
   expect(await spend(second, budget)).toBe('ALLOW');
+});
+
+test('knows what calls returned, also in a process that begins later', async () => {
+  const text = `action db.query {} result { rows: integer 0.. }
+    meter rows = sum(result.rows) of db.query per agent over 24h
+    policy p on db.query { allow all  deny many when rows > 10 }`;
+  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  const place = await server.createDatabase();
+  const agent = agentRow();
+  const first = await begin(place, world, agent);
+  await first.store.serve();
+  const ask = (by: typeof first) => by.ask({}, { action: 'db.query' });
+  const report = async (by: typeof first, id: string, rows: number) =>
+    (await by.decisions.report(id, { executed: true, result: { rows }, by: { agent }, mayRelease: false }))
+      .kind;
+  const asked = await ask(first);
+  expect(asked.decision).toBe('ALLOW');
+  expect((await ask(first)).decision).toBe('DENY');
+  await first.end();
+  const second = await begin(place, world, agent);
+  await second.store.serve();
+  expect((await ask(second)).decision).toBe('DENY');
+  expect(await report(second, asked.request_id, 10)).toBe('changed');
+  const next = await ask(second);
+  expect(next.decision).toBe('ALLOW');
+  expect(await report(second, next.request_id, 1)).toBe('changed');
+  await second.end();
+  const third = await begin(place, world, agent);
+  await third.store.serve();
+  expect((await third.record((await ask(third)).request_id)).meters).toEqual({
+    rows: { low: '11', high: '11' },
+  });
 });

@@ -28,6 +28,7 @@ export function inForceOf(text: string): ActivePolicies {
     decideTraced: engine.decideTraced,
     decideRecorded: engine.decideRecorded,
     trace: engine.trace,
+    checkResult: engine.checkResult,
     checkPayload: () => [],
     shapeOf: engine.shapeOf,
     actions: engine.actions,

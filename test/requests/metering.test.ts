@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/language/model/json.ts';
 import type { AppendResult } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
@@ -157,6 +158,111 @@ describe('a meter that starts anew', () => {
     meters.spend = spend;
     world.nowMs += 1;
     expect((await service.ask(pay(20))).decision).toBe('DENY');
+  });
+});
+
+describe('a meter that reads what calls returned', () => {
+  const text = `action web.fetch { host: string } result { labels: [string], bytes: integer 0..100 }
+    action mail.send {}
+    action session.cleared {}
+    meter bytes = sum(result.bytes) of web.fetch per session over 24h
+    meter tainted = count() of web.fetch when "untrusted" in result.labels since session.cleared per session over 24h
+    policy p on web.fetch, session.cleared { allow all  deny much when action.verb == "fetch" and bytes > 150 }
+    policy q on mail.send { allow all  deny tainted when tainted > 0 }`;
+  const inSession = (action: string) => ({ action, session: 's-1' });
+
+  async function begun(rules = text) {
+    const { path, agent, world, service } = await setUp(rules);
+    return { path, agent, world, service: withCalls(service, agent) };
+  }
+
+  function withCalls(service: Awaited<ReturnType<typeof begin>>, agent: ReturnType<typeof agentRow>) {
+    const fetch = () => service.ask({ host: 'a' }, inSession('web.fetch'));
+    const mail = async () => (await service.ask({}, inSession('mail.send'))).decision;
+    const clear = async () => (await service.ask({}, inSession('session.cleared'))).decision;
+    const report = (id: string, result?: JsonObject, executed = true) =>
+      service.decisions.report(id, {
+        executed,
+        ...(result && { result }),
+        by: { agent },
+        mayRelease: false,
+      });
+    return { ...service, fetch, mail, clear, report };
+  }
+
+  const page = (bytes: number, ...labels: string[]) => ({ labels, bytes });
+
+  test('is unknown until the result is reported, also after a start', async () => {
+    const { service, world, path, agent } = await begun();
+    expect(await service.mail()).toBe('ALLOW');
+    const { request_id: id, decision } = await service.fetch();
+    expect(decision).toBe('ALLOW');
+    expect(await service.mail()).toBe('DENY');
+    expect((await service.fetch()).decision).toBe('DENY');
+    await service.end();
+    const again = withCalls(await begin(path, world, agent), agent);
+    expect(await again.mail()).toBe('DENY');
+    expect((await again.report(id, page(100))).kind).toBe('changed');
+    expect(await again.mail()).toBe('ALLOW');
+    const second = await again.fetch();
+    expect(second.decision).toBe('ALLOW');
+    await again.report(second.request_id, page(51, 'untrusted'));
+    expect(await again.mail()).toBe('DENY');
+    expect((await again.fetch()).decision).toBe('DENY');
+    await again.end();
+    const third = withCalls(await begin(path, world, agent), agent);
+    expect(await third.mail()).toBe('DENY');
+    world.nowMs += 1;
+    expect(await third.clear()).toBe('ALLOW');
+    world.nowMs += 1;
+    expect(await third.mail()).toBe('ALLOW');
+  });
+
+  test('is computed from records with what they say of results', async () => {
+    const { service, world } = await begun();
+    const { request_id: id } = await service.fetch();
+    await service.report(id, page(60, 'untrusted'));
+    await service.fetch();
+    await service.take(inForceOf(text.replaceAll('24h', '23h')));
+    const asked = await service.ask({ host: 'a' }, inSession('web.fetch'));
+    expect((await service.record(asked.request_id)).meters).toEqual({
+      bytes: { unknown: 'it holds a value that is not known' },
+    });
+    const mailed = await service.ask({}, inSession('mail.send'));
+    expect((await service.record(mailed.request_id)).meters).toEqual({ tainted: { low: '1', high: '2' } });
+    world.nowMs += 23 * 3_600_000;
+    expect(await service.mail()).toBe('ALLOW');
+  });
+
+  test('takes a result once, of the declared shape, of what was carried out', async () => {
+    const { service } = await begun();
+    const { request_id: id } = await service.fetch();
+    expect(await service.report(id, { labels: [], bytes: 101 })).toMatchObject({ kind: 'invalid-result' });
+    expect(await service.report(id, { bytes: 1 })).toMatchObject({ kind: 'invalid-result' });
+    expect(await service.report(id, page(1), false)).toMatchObject({ kind: 'invalid-result' });
+    expect(await service.mail()).toBe('DENY');
+    expect((await service.report(id, page(1, 'untrusted'))).kind).toBe('changed');
+    expect((await service.report(id, page(1))).kind).toBe('conflict');
+    expect((await service.report(id, page(1, 'untrusted'))).kind).toBe('changed');
+    expect((await service.report(id)).kind).toBe('changed');
+    expect(await service.mail()).toBe('DENY');
+    const other = await service.ask({}, inSession('session.cleared'));
+    expect(await service.report(other.request_id, page(1))).toMatchObject({ kind: 'invalid-result' });
+  });
+
+  test('stays unknown where the outcome says no result, or could not be stored', async () => {
+    const { service } = await begun();
+    const { request_id: id } = await service.fetch();
+    const { change } = service.store.requests;
+    const requests = service.store.requests as { change: typeof change };
+    requests.change = () => Promise.reject(new StoreError('full', 'the disk is full'));
+    await expect(service.report(id, page(1))).rejects.toThrow();
+    requests.change = change;
+    expect(await service.mail()).toBe('DENY');
+    expect((await service.report(id)).kind).toBe('changed');
+    expect(await service.mail()).toBe('DENY');
+    expect((await service.report(id, page(1))).kind).toBe('conflict');
+    expect(await service.mail()).toBe('DENY');
   });
 });
 

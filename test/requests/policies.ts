@@ -113,6 +113,7 @@ export function inForceWith(
     actions: () => ['payment.create'],
     possibility: (action) => (action === 'payment.create' ? 'may' : null),
     checkPayload: () => [],
+    checkResult: () => null,
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
     digest,
     commit: 'c0ffee',

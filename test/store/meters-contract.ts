@@ -56,6 +56,41 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: null }]);
     });
 
+    test('what calls have returned changes entries with the event that says so, or neither', async () => {
+      const row = await add(
+        requestRow({ decidedAtMs: startMs + 3 }),
+        { ...entry(null), isCertain: false },
+        entry('7', 'other'),
+        entry(null, 'dropped'),
+      );
+      const state = { status: 'consumed', decidedAtMs: startMs + 3, expiresAtMs: startMs + 9 } as const;
+      const detail = { executed: true, result: { rows: 5 } };
+      const event = { atMs: startMs + 4, who: 'agent a', what: 'consumed', state, detail } as const;
+      const entries = [
+        { ...entry('5'), isGone: false },
+        { ...entry('6', 'late'), isGone: false },
+        { ...entry(null, 'dropped'), isGone: true },
+      ];
+      const settle = (seen: number) =>
+        store.requests.change({
+          requestId: row.id,
+          events: [event],
+          entries,
+          seen,
+          from: ['auto_approved'],
+        });
+      expect(await settle(1)).toBe('state-differs');
+      expect(await store.meters.granted('spent', always, 10)).toMatchObject([{ value: null }]);
+      expect(await settle(0)).toBe('changed');
+      const stored = { requestId: row.id, grantedAtMs: startMs + 3, isCertain: true };
+      expect(await store.meters.granted('spent', always, 10)).toEqual([{ ...entry('5'), ...stored }]);
+      expect(await store.meters.granted('late', always, 10)).toEqual([{ ...entry('6', 'late'), ...stored }]);
+      expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: '7' }]);
+      expect(await store.meters.granted('dropped', always, 10)).toEqual([]);
+      const [counted] = await store.meters.counted({ sinceMs: 0, after: null, countMax: 9 });
+      expect(JSON.parse(counted?.outcomeJson ?? '')).toEqual(detail);
+    });
+
     test('what is made of where meters stand is stored, or what is made is nothing', async () => {
       const row = requestRow();
       const keys = [{ definition: 'spent', key: '"agent-1' }];

@@ -106,6 +106,7 @@ const checkErrors = {
   'meter-currency-missing': 'a meter sums money without naming a currency',
   'meter-currency-needless': 'a meter names a currency without summing money',
   'meter-argument-unfit': 'a meter adds up or tells apart values of an unfit type',
+  'result-field-unfit': 'a field of a result is secret or signed',
   'meter-counts-nothing': 'a meter starts anew at every action that it would count',
   'meter-key-unfit': 'a meter counts per something that is not a required single value',
   'not-printable': 'a reason shows a list or a record',

@@ -42,6 +42,8 @@ export interface Linked extends PolicyEngine {
   /** As `decide`, for a payload that is known to be of the action's shape, with each of its texts in canonical form. */
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
+  /** The same of what a call returns; null also where the action does not declare it. */
+  checkResult(action: string, result: Json): readonly PayloadIssue[] | null;
   checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
   /**
    * Makes actions of many rules ready to decide and to trace, a step at a time, so that a thread that serves meanwhile is not
@@ -116,6 +118,7 @@ export function link(
       return facts === null ? refusedBy(unit.gate, asked) : unit.decider.decide(facts);
     },
     decideChecked: (facts) => unitOf(facts.action)?.decider.decide(facts) ?? undeclaredAction(facts.action),
+    checkResult: (action, result) => issuesOf(unitOf(action)?.resultGate ?? undefined, result),
     checkPayload: (action, payload) => issuesOf(unitOf(action)?.gate, payload),
     prepare,
     decideTraced,
@@ -131,13 +134,13 @@ export function link(
     entries: (asked) => {
       const unit = unitOf(asked.action);
       if (unit === null || unit.enter === null) return [];
-      const facts = pass(unit.gate, asked);
+      const facts = pass(unit.gate, withResult(unit, asked));
       return facts === null ? [] : unit.enter(facts);
     },
     entriesRecorded: (asked) => {
       const unit = unitOf(asked.action);
       if (unit === null || unit.enter === null) return [];
-      const facts = pass(recordedGate(unit.gate), asked);
+      const facts = pass(recordedGate(unit.gate), withResult(unit, asked));
       return facts === null ? null : unit.enter(facts);
     },
     meters: program.meters,
@@ -154,6 +157,14 @@ export function link(
     },
     code: (action) => unitOf(action)?.code ?? null,
   };
+}
+
+/** With the result as meters see it; one that is not of the declared shape is not known. */
+function withResult({ resultGate }: Unit, asked: Facts): Facts {
+  if (asked.result === undefined) return asked;
+  const { result, ...others } = asked;
+  const known = resultGate?.check(result) ?? null;
+  return known === null ? others : { ...others, result: known };
 }
 
 function decideAndTrace(
@@ -205,6 +216,8 @@ function createPossibilities(ctx: LinkContext): PolicyEngine['possibility'] {
 /** One action, ready; what it is made from is not kept. */
 interface Unit {
   readonly gate: PayloadGate;
+  /** Of what a call returns; null where the action does not declare it. */
+  readonly resultGate: PayloadGate | null;
   readonly decider: Decider;
   readonly code: object;
   /** Null where no meter counts or reads requests of the action. */
@@ -215,7 +228,8 @@ interface Unit {
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
   const enter = createEntries(action, ctx);
-  return { gate: gateOf(action.shape, ctx), enter, ...createRules(action, ctx) };
+  const resultGate = action.result && gateOf(action.result, ctx);
+  return { gate: gateOf(action.shape, ctx), resultGate, enter, ...createRules(action, ctx) };
 }
 
 function gateOf(shape: Shape, { session, shapes, run }: LinkContext): PayloadGate {
@@ -243,7 +257,7 @@ interface LinkContext extends SharedSource {
 }
 
 /** The rules of an action in the realisation that serves them best. */
-function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
+function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
   switch (servedAs(action, ctx)) {
     case 'own':
       return ownRules(action, ctx);
@@ -276,7 +290,7 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 }
 
 /** One text for all rules of the action. */
-function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
+function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => ctx.run<ActionCode>(ownText(action, ctx)));
   const { lets } = action;
   return { code, decider: new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action)) };
@@ -287,7 +301,7 @@ function headsOf(action: OpenAction): readonly RuleHead[] {
 }
 
 /** Shared texts, and the truths of all rules as one number. */
-function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
+function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
   const { lets } = action;
   const rules = headsOf(action);
   const shared = new SharedRules(lets, ctx);
@@ -319,7 +333,7 @@ function placeFrame(
 }
 
 /** Shared texts, and an index that says which rules to try. */
-function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
+function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
   const { lets, hasShadow, hasAfterRisk, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
   const bases = new Int32Array(ruleCount);

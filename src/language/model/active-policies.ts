@@ -28,6 +28,8 @@ export interface PolicyEngine {
   /** What an action's payload may hold; null where the action is not declared. */
   readonly shapeOf: (action: string) => Shape | null;
   /** What is not of the action's shape; null where the action is not declared. */
+  /** What is not of the shape of what a call returns; null where the action does not declare it. */
+  readonly checkResult: (action: string, result: Json) => readonly PayloadIssue[] | null;
   readonly checkPayload: (action: string, payload: Json) => readonly PayloadIssue[] | null;
   /** Keys of the declared actions, sorted. */
   readonly actions: () => Iterable<string>;

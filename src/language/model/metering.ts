@@ -11,6 +11,8 @@ export interface MeterDefinition {
   readonly id: string;
   readonly aggregate: Aggregate;
   readonly overMs: number;
+  /** Whether entries depend on what calls return, so that the request that asks is not counted. */
+  readonly readsResult?: boolean;
 }
 
 export interface Contribution {

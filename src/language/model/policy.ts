@@ -25,6 +25,8 @@ export interface Action {
   readonly key: string;
   readonly groups: readonly string[];
   readonly shape: Shape;
+  /** Of what a call returns; null where the action does not declare it. */
+  readonly result: Shape | null;
   /** Null: the first short fields of the payload say what a request is about. */
   readonly title: Title | null;
   readonly doc: string | null;
@@ -59,6 +61,8 @@ export interface Meter {
   readonly since: readonly string[];
   readonly per: readonly MeterKey[];
   readonly overSeconds: number;
+  /** Whether what it counts depends on what calls return: then a request does not count in its own reading. */
+  readonly readsResult: boolean;
   /** What a reading is: a number or money. */
   readonly type: Type;
 }

@@ -13,6 +13,8 @@ export interface Facts {
   /** By meter name, in the meter's currency where it has one. */
   readonly meters: Readonly<Record<string, Reading>>;
   readonly satisfied: Satisfied;
+  /** What the call has returned; absent where it is not known, or not yet. Only meters read it. */
+  readonly result?: JsonObject;
 }
 
 export const riskTiers = ['low', 'medium', 'high', 'critical'] as const;

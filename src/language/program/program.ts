@@ -34,6 +34,8 @@ export interface ActionProgram {
   readonly lists: readonly string[];
   readonly hours: readonly string[];
   readonly meters: readonly string[];
+  /** Of what a call returns, where meters count by it. */
+  readonly result: Shape | null;
   /** Null where no meter counts or reads its requests. */
   readonly metering: ActionMetering | null;
 }

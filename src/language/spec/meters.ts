@@ -75,9 +75,11 @@ export interface ReadingMoment {
   readonly current: Contribution | null;
 }
 
+type MeterTotal = Pick<Meter, 'aggregate' | 'overSeconds'> & Partial<Pick<Meter, 'readsResult'>>;
+
 /** Where a meter stands with the request that asks; null where it is unknown. */
 export function meterReading(
-  { aggregate, overSeconds }: Pick<Meter, 'aggregate' | 'overSeconds'>,
+  { aggregate, overSeconds, readsResult = false }: MeterTotal,
   requests: readonly MeteredRequest[],
   { nowMs, current }: ReadingMoment,
 ): Reading | null {
@@ -85,7 +87,8 @@ export function meterReading(
     ({ grantedAtMs }) => grantedAtMs === null || nowMs - grantedAtMs < overSeconds * 1000,
   );
   const counted = sinceRestart(inWindow);
-  const all = current === null || isAnew(current) ? counted : [...counted, current];
+  // What the call of the request that asks will return is not known.
+  const all = current === null || isAnew(current) || readsResult ? counted : [...counted, current];
   if (all.some(({ value }) => value === null)) return null;
   if (aggregate === 'distinct') {
     const certain = new Set(all.filter(({ isCertain }) => isCertain).map(({ value }) => value));

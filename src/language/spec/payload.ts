@@ -27,7 +27,16 @@ export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue
 export function resolveFacts(set: PolicySet, facts: Facts): Facts {
   const shape = set.actions.get(facts.action)?.shape;
   if (facts.payload === unknownPayload) return facts;
-  return shape === undefined ? facts : { ...facts, payload: resolveRecord(shape, facts.payload) };
+  const { result: returned, ...others } = facts;
+  const result = resolvedResult(set.actions.get(facts.action)?.result ?? null, returned);
+  const asked = result === null ? others : { ...others, result };
+  return shape === undefined ? asked : { ...asked, payload: resolveRecord(shape, facts.payload) };
+}
+
+/** Null where it is not known: not reported, or not of the declared shape. */
+function resolvedResult(shape: Shape | null, result: JsonObject | undefined): JsonObject | null {
+  const isKnown = shape !== null && result !== undefined && checkPayload(shape, result).length === 0;
+  return isKnown ? resolveRecord(shape, result) : null;
 }
 
 function resolveRecord(shape: Shape, record: JsonObject): JsonObject {

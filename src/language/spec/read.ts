@@ -23,17 +23,22 @@ export interface FieldScope {
 /**
  * The value of a field, null where it is null, `undefined` where it or a step before it is absent. What lies in the
  * payload under a key that the action does not declare is unseen: absent, too. Of an unknown payload each declared field
- * is unknown.
+ * is unknown, and so is all of a result that is not known.
  */
 export function readField(
   field: FieldRead,
   { set, facts, variables }: FieldScope,
 ): Value | Unknown | undefined {
+  const isResult = field.root === 'result' && !variables.has(field.root);
+  if (isResult && facts.result === undefined) return unknown;
   if (field.isSigned && facts.request.signed !== true) return unknown;
   const isPayload = field.root === 'payload';
-  let shape = isPayload ? set.actions.get(facts.action)?.shape : undefined;
+  const action = set.actions.get(facts.action);
+  let shape = (isPayload ? action?.shape : isResult ? action?.result : null) ?? undefined;
   if (isPayload && facts.payload === unknownPayload) return isDeclared(field, shape) ? unknown : undefined;
-  let value = (isPayload ? facts.payload : variables.get(field.root)) as Json | undefined;
+  let value = (isPayload ? facts.payload : isResult ? facts.result : variables.get(field.root)) as
+    | Json
+    | undefined;
   if (field.steps.length === 0) return value as Value | undefined;
   let parent: JsonObject | null = null;
   for (const step of field.steps) {

@@ -110,7 +110,7 @@ function setIn(slot: Slot, json: Json | undefined, { steps, value }: Put): Json 
 function settledMeters(set: PolicySet, before: Facts, after: Facts): Facts['meters'] {
   const settled = Object.entries(before.meters).flatMap(([name, reading]): [string, Reading][] => {
     const meter = set.meters.get(name);
-    if (meter?.actions.includes(before.action) !== true) return [[name, reading]];
+    if (meter?.actions.includes(before.action) !== true || meter.readsResult) return [[name, reading]];
     const moved = settle(reading, [share(set, meter, before), share(set, meter, after)]);
     return moved === null ? [] : [[name, moved]];
   });

@@ -149,7 +149,7 @@ function larger(a: Decimal, b: Decimal): Decimal {
 function reading(source: RequestSource, meter: Meter, facts: Facts): Reading | null {
   const { random } = source;
   const { key, contribution: entered } = meterShare(source.set, meter, facts);
-  const contribution = entered === null || isAnew(entered) ? null : entered;
+  const contribution = entered === null || isAnew(entered) || meter.readsResult ? null : entered;
   if (key === null || contribution?.value === null) return null;
   const share = contribution === null ? zero : amountAdded(meter, contribution.value);
   const others = otherRequests(source, meter);

@@ -107,7 +107,8 @@ export function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
     ctx.afterCut.push(() =>
       ctx.circuit.require([notLiteral(isFrom(ctx, ends.low, { mark: zero, isOpen: true }))]),
     );
-  if (isNeverNegative && meter.actions.includes(ctx.action.key)) tieShare(ctx, meter, ends);
+  const countsItself = meter.actions.includes(ctx.action.key) && !meter.readsResult;
+  if (isNeverNegative && countsItself) tieShare(ctx, meter, ends);
   return ends;
 }
 

@@ -80,7 +80,9 @@ export class Readings {
     let isRecorded = false;
     for (const use of uses) {
       if (use.names.length === 0) continue;
-      const isWhole = at.nowMs - use.definition.overMs >= this.#wholeSinceMs;
+      // The log does not say what calls have returned.
+      const { overMs, readsResult = false } = use.definition;
+      const isWhole = !readsResult && at.nowMs - overMs >= this.#wholeSinceMs;
       const isLacking = at.nowMs < (this.#gaps.get(use.definition.id)?.untilMs ?? Number.NEGATIVE_INFINITY);
       if (!isWhole) isRecorded = true;
       if (isLacking) incomplete.push(...use.names);

@@ -11,6 +11,8 @@ import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 export interface WindowOptions {
   readonly aggregate: Aggregate;
   readonly overMs: number;
+  /** Whether entries depend on what calls return: then what asks adds nothing to its own reading. */
+  readonly readsResult?: boolean;
 }
 
 /** What else a reading counts. */
@@ -57,7 +59,8 @@ export class Window {
   read({ nowMs, current, requestId }: ReadingOf): Reading | null {
     this.#moveTo(nowMs);
     const own = requestId === null ? undefined : this.#pending.get(requestId);
-    const added = current === null || isAnew(current) ? null : current;
+    const { readsResult = false } = this.#options;
+    const added = current === null || isAnew(current) || readsResult ? null : current;
     const isUnsure = this.#restarts.hasPendingBeside(requestId);
     const totals = isUnsure ? this.#unsureTotals() : this.#totals;
     if (!isUnsure) this.#unsure = null;

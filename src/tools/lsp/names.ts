@@ -121,6 +121,7 @@ function addDeclaration(declaration: Declaration, around: Around): void {
       for (const group of declaration.groups) use('group', group, around);
       const own = { ...around, patterns: declaration.keys.map(({ text }) => text) };
       addBody(declaration.body, '', own);
+      if (declaration.result !== null) addBody(declaration.result, 'result', own);
       if (declaration.title !== null) addTemplate(declaration.title, own);
       return;
     }

@@ -1,12 +1,13 @@
 // The steps of a `sequence:`: requests one after the other, with the time between them and what people answer. Meters are
 // counted, so that no step gives a reading; the time of a step is that of its test and all that has passed since.
 
+import type { JsonObject } from '../../language/model/json.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
 import { find, readDuration, readMap, readText, readTexts, readWord } from './fields.ts';
-import { type PeoplesAnswer, peoplesAnswers } from './test-file.ts';
-import type { Located, LocatedMap, Report } from './yaml.ts';
+import { type GivenResult, type PeoplesAnswer, peoplesAnswers } from './test-file.ts';
+import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
 export interface RawStep {
   readonly step: LocatedMap;
@@ -16,9 +17,11 @@ export interface RawStep {
   /** Since the first step. */
   readonly elapsedMs: number;
   readonly answer: PeoplesAnswer | null;
+  /** What the call returns, said before the next step; null where that is not said. */
+  readonly result: GivenResult | null;
 }
 
-const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 'then'] as const;
+const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 'then', 'result'] as const;
 
 export function readSequence(located: Located, facts: RawFacts, report: Report): readonly RawStep[] {
   if (located.kind !== 'list' || located.items.length === 0) {
@@ -39,7 +42,15 @@ export function readSequence(located: Located, facts: RawFacts, report: Report):
     // Only time passes.
     if (after !== null && step.entries.length === 1) continue;
     const [read, answer] = [withoutCounted(step, ofTest, report), readAnswer(step, report)];
-    steps.push({ step, facts: read, elapsedMs, answer, remark: remarkOf(step, pausedSeconds, report) });
+    const result = readResult(step, report);
+    steps.push({
+      step,
+      facts: read,
+      elapsedMs,
+      answer,
+      result,
+      remark: remarkOf(step, pausedSeconds, report),
+    });
     pausedSeconds = 0;
   }
   if (steps.length === 0) report(located.span, 'nothing is asked in this sequence');
@@ -74,6 +85,14 @@ function unknownMeter(step: LocatedMap, report: Report) {
 function readAnswer(step: LocatedMap, report: Report): PeoplesAnswer | null {
   const then = find(step, 'then');
   return then && readWord(then, { name: '`then`', words: peoplesAnswers }, report);
+}
+
+function readResult(step: LocatedMap, report: Report): GivenResult | null {
+  const located = find(step, 'result');
+  if (located === null) return null;
+  if (located.kind === 'map') return { json: toJson(located) as JsonObject, span: located.span };
+  report(located.span, '`result` must be a mapping');
+  return null;
 }
 
 function remarkOf(step: LocatedMap, pausedSeconds: number, report: Report): string {

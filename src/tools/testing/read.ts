@@ -107,16 +107,18 @@ function readInSequence(
   if (cases !== null) report(cases.span, 'a test has `cases` or a `sequence`');
   if (meters !== null) report(meters.span, 'a sequence counts its meters by itself', 'leave them out');
   const before: PastRequest[] = [];
-  return readSequence(sequence, facts, report).flatMap(({ step, elapsedMs, answer, ...own }, index) => {
-    const remark = own.remark === '' ? '' : ` (${own.remark})`;
-    const raw = { name: `${name} #${index + 1}${remark}`, span: step.span, facts: own.facts };
-    return readCase({ ...raw, expect: find(step, 'expect') ?? expect }, report).map((one) => {
-      const situation = { ...one.situation, nowMs: one.situation.nowMs + elapsedMs };
-      const found: TestCase = { ...one, situation, before: [...before], answer };
-      before.push({ situation, answer });
-      return found;
-    });
-  });
+  return readSequence(sequence, facts, report).flatMap(
+    ({ step, elapsedMs, answer, result, ...own }, index) => {
+      const remark = own.remark === '' ? '' : ` (${own.remark})`;
+      const raw = { name: `${name} #${index + 1}${remark}`, span: step.span, facts: own.facts };
+      return readCase({ ...raw, expect: find(step, 'expect') ?? expect }, report).map((one) => {
+        const situation = { ...one.situation, nowMs: one.situation.nowMs + elapsedMs };
+        const found: TestCase = { ...one, situation, before: [...before], answer };
+        before.push({ situation, answer, result });
+        return found;
+      });
+    },
+  );
 }
 
 /** What tells a case from its neighbours: its own name, or what it changes. */

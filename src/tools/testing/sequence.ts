@@ -3,14 +3,14 @@
 // since they are those of the service.
 
 import type { Decision } from '../../language/model/decision.ts';
-import type { MeterUse } from '../../language/model/metering.ts';
+import type { Contribution, MeterUse } from '../../language/model/metering.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { Compiled } from '../../pipeline.ts';
 import { createMeterTotals, type MeterTotals } from '../../service/meters/meter-totals.ts';
 import { validSeconds } from '../../service/requests/record/validity.ts';
 import { toFacts } from './situation.ts';
-import type { PeoplesAnswer, TestCase } from './test-file.ts';
+import type { GivenResult, PeoplesAnswer, TestCase } from './test-file.ts';
 import type { Report } from './yaml.ts';
 
 interface Tried {
@@ -30,11 +30,32 @@ export function caseFacts(
     const given = toFacts(past.situation, set, report);
     if (given === null) return null;
     const { facts, uses } = counted.read(given);
-    counted.enter({ id: String(at), uses, nowMs: facts.nowMs }, engine.decide(facts), past.answer);
+    const entering = { id: String(at), uses, nowMs: facts.nowMs };
+    const isGranted = counted.enter(entering, engine.decide(facts), past.answer);
+    if (past.result !== null && !isReportable(past.result, { facts, engine, isGranted, report })) return null;
+    if (past.result !== null) counted.report(entering, { ...given, result: past.result.json });
   }
   const given = toFacts(situation, set, report);
   return given && counted.read(given).facts;
 }
+
+interface Reporting {
+  readonly facts: Facts;
+  readonly engine: Tried['engine'];
+  readonly isGranted: boolean;
+  readonly report: Report;
+}
+
+/** Whether the service would take the result; reports why not. */
+function isReportable({ json, span }: GivenResult, { facts, engine, isGranted, report }: Reporting): boolean {
+  const issues = engine.checkResult(facts.action, json);
+  if (!isGranted) report(span, 'what is not granted returns nothing');
+  else if (issues === null) report(span, `\`${facts.action}\` declares no result`);
+  else for (const { pointer, message } of issues) report(span, `\`result${pointer}\` ${message}`);
+  return isGranted && issues?.length === 0;
+}
+
+const nothingAdded: Contribution = { isCertain: false, value: null };
 
 export function waitsForPeople({ outcome }: Decision): boolean {
   return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
@@ -75,12 +96,23 @@ class CountedMeters {
     return { facts: { ...given, meters }, uses };
   }
 
-  enter({ id, uses, nowMs }: Entering, decision: Decision, answer: PeoplesAnswer | null): void {
-    if (decision.outcome === 'ALLOW') this.#totals.grant(id, uses, nowMs);
-    if (!waitsForPeople(decision)) return;
-    if (answer === 'approved') this.#totals.grant(id, uses, nowMs);
-    if (answer !== null) return;
+  /** Whether it is granted. */
+  enter({ id, uses, nowMs }: Entering, decision: Decision, answer: PeoplesAnswer | null): boolean {
+    const isApproved = waitsForPeople(decision) && answer === 'approved';
+    const isGranted = decision.outcome === 'ALLOW' || isApproved;
+    if (isGranted) this.#totals.grant(id, uses, nowMs);
+    if (!waitsForPeople(decision) || answer !== null) return isGranted;
     this.#totals.reserve(id, uses);
     this.#waits.set(id, nowMs + validSeconds(decision) * 1_000);
+    return false;
+  }
+
+  /** It is known what a call that was granted has returned. */
+  report({ id: requestId, nowMs: grantedAtMs }: Entering, facts: Facts): void {
+    for (const { definition, key, contribution } of this.#engine.entries(facts)) {
+      if (key === null || definition.readsResult !== true) continue;
+      const entry = { requestId, key, grantedAtMs, contribution: contribution ?? nothingAdded };
+      this.#totals.move(definition, entry, contribution === null);
+    }
   }
 }

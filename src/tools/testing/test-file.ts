@@ -34,6 +34,13 @@ export interface TestCase {
 export interface PastRequest {
   readonly situation: Situation;
   readonly answer: PeoplesAnswer | null;
+  /** What the call returned, as it was reported at once; null where it was not. */
+  readonly result: GivenResult | null;
+}
+
+export interface GivenResult {
+  readonly json: JsonObject;
+  readonly span: Span;
 }
 
 export const peoplesAnswers = ['approved', 'rejected'] as const;

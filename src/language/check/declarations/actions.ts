@@ -2,12 +2,13 @@
 // shape; each key is declared once.
 
 import type { Action } from '../../model/policy.ts';
-import type { ActionDeclaration, NameNode, PolicyFile } from '../../syntax/tree/tree.ts';
+import type { Shape, Slot } from '../../model/type.ts';
+import type { ActionDeclaration, NameNode, PolicyFile, RecordBody } from '../../syntax/tree/tree.ts';
 import { isDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { sameOrNew } from '../logic/same.ts';
-import { actionDeclaredTwice, groupNamedTwice, typeTooLarge } from '../messages/errors.ts';
+import { actionDeclaredTwice, groupNamedTwice, resultFieldUnfit, typeTooLarge } from '../messages/errors.ts';
 import { resolveTitle } from './title.ts';
 import { fieldCount, payloadFieldsMax, resolveShape } from './types.ts';
 
@@ -51,9 +52,28 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   // A shape that has only moved is the same shape: what rests on it holds.
   const shape = sameOrNew(before.get(firstKey?.text ?? '')?.shape, made);
   const title = resolveTitle(declaration.title, made, env);
+  const returned = declaration.result === null ? null : resolveResult(declaration.result, env);
+  const result = returned && sameOrNew(before.get(firstKey?.text ?? '')?.result ?? undefined, returned);
   return keys.map(({ text: key, span }) =>
-    sameOrNew(before.get(key), { key, groups, shape, title, doc, span }),
+    sameOrNew(before.get(key), { key, groups, shape, result, title, doc, span }),
   );
+}
+
+/** It is kept in records, and said without a signature of its fields. */
+function resolveResult(body: RecordBody, env: Environment): Shape {
+  const shape = resolveShape(body, env);
+  for (const [at, { name }] of body.fields.entries()) {
+    const field = shape.fields.find((one) => one.name === name.text);
+    if (field !== undefined && isMarked(field)) env.report(resultFieldUnfit(body.fields[at]!.name));
+  }
+  return shape;
+}
+
+/** Whether it, or something within, is secret or signed. */
+function isMarked({ type, isSecret, isSigned }: Slot): boolean {
+  if (isSecret || isSigned) return true;
+  if (type.kind === 'list') return isMarked(type.element);
+  return type.kind === 'record' && type.shape.fields.some(isMarked);
 }
 
 function resolveGroups(names: readonly NameNode[], env: Environment): readonly string[] {

@@ -1,6 +1,7 @@
 // From meter declarations to meters: what is counted, of which actions, for whom and over how long. A meter is computed
 // from records, so its expressions read payload, agent, request and action only.
 
+import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
@@ -72,8 +73,16 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
     since: restarting.keys,
     per: keys,
     overSeconds,
+    readsResult: [argument.expression, condition?.expression ?? null].some(readsResult),
     type,
   };
+}
+
+/** Whether what calls return is read; a let cannot. */
+function readsResult(expression: Expression | null): boolean {
+  if (expression === null) return false;
+  const isRead = expression.kind === 'field' && expression.root === 'result';
+  return isRead || childrenOf(expression).some(readsResult);
 }
 
 /** The argument, none for `count()`; null and a diagnostic when it is in error. */

@@ -114,11 +114,17 @@ export function actionSetOver(keys: readonly string[], env: Environment): Action
   const known = env.actionSets.get(text);
   if (known !== undefined) return known;
   const shapes = keys.flatMap((key) => env.actions.get(key)?.shape ?? []);
+  const results = keys.map((key) => env.actions.get(key)?.result ?? null);
+  const nodes = () => {
+    const known = results.filter((result) => result !== null);
+    const result = known.length === 0 || known.length < keys.length ? null : payloadNode(known);
+    return { payload: payloadNode(shapes), result };
+  };
   const before = checkState.actionSets.get(text);
   const set =
-    before !== undefined && areSame(before.shapes, shapes)
+    before !== undefined && areSame(before.shapes, shapes) && areSame(before.results, results)
       ? before
-      : { keys, shapes, number: checkState.actionSetsMade++, payload: payloadNode(shapes) };
+      : { keys, shapes, results, ...nodes(), number: checkState.actionSetsMade++ };
   env.actionSets.set(text, set);
   return set;
 }

@@ -58,3 +58,8 @@ export function inferCondition(node: Tree, ctx: Context): Inferred {
 export function withPresence(ctx: Context, presence: Presence): Context {
   return presence === ctx.presence ? ctx : { ...ctx, presence };
 }
+
+/** Whether the name stands for what calls of all the actions return: in meters alone. */
+export function isResult(name: string, { inMeter, actions }: Context): boolean {
+  return name === 'result' && inMeter && actions.result !== null;
+}

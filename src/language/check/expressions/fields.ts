@@ -13,7 +13,7 @@ import {
   fieldTypesDiffer,
   unknownField,
 } from '../messages/path-errors.ts';
-import type { Context } from './context.ts';
+import { type Context, isResult } from './context.ts';
 
 export interface FieldPath {
   readonly root: NameNode;
@@ -31,7 +31,8 @@ export interface ResolvedField {
 export function resolveField(path: FieldPath, ctx: Context): ResolvedField | null {
   const { root, steps } = path;
   const variable = ctx.variables.get(root.text);
-  let place = variable === undefined ? ctx.actions.payload : variableNode(variable);
+  const whole = isResult(root.text, ctx) ? ctx.actions.result! : ctx.actions.payload;
+  let place = variable === undefined ? whole : variableNode(variable);
   const places = [place];
   for (const [index, step] of steps.entries()) {
     const next = stepInto(place, step.text);

@@ -15,7 +15,7 @@ import {
   unknownPath,
 } from '../messages/path-errors.ts';
 import { riskMisplaced, unreadableInMeter } from '../messages/type-errors.ts';
-import { type Context, failed, type Inferred, plainType } from './context.ts';
+import { type Context, failed, type Inferred, isResult, plainType } from './context.ts';
 import { namesOf } from './declared-names.ts';
 import { factNames, isFact, typeOfFact } from './facts.ts';
 import { requirePresence, resolveField } from './fields.ts';
@@ -24,7 +24,8 @@ import { namesInScope } from './names.ts';
 
 export function inferPath(node: Path, ctx: Context): Inferred {
   const root = node.root.text;
-  if (ctx.variables.has(root) || root === 'payload') return plainType(inferField(node, ctx));
+  if (ctx.variables.has(root) || root === 'payload' || isResult(root, ctx))
+    return plainType(inferField(node, ctx));
   switch (root) {
     case '':
       return failed;
@@ -45,8 +46,9 @@ export function inferPath(node: Path, ctx: Context): Inferred {
 }
 
 function inferField(node: Path, ctx: Context): Expression | null {
-  if (node.root.text === 'payload' && node.steps.length === 0) {
-    ctx.env.report(payloadWhole(node.span));
+  const isWhole = !ctx.variables.has(node.root.text) && node.steps.length === 0;
+  if (isWhole) {
+    ctx.env.report(payloadWhole(node));
     return null;
   }
   const field = resolveField(node, ctx);

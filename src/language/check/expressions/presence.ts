@@ -19,7 +19,7 @@ import {
   secretRead,
 } from '../messages/path-errors.ts';
 import { adapt } from './adapt.ts';
-import { type Context, failed, type Inferred, inferValue } from './context.ts';
+import { type Context, failed, type Inferred, inferValue, isResult } from './context.ts';
 import { type ResolvedField, requirePresenceBefore, resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
@@ -111,7 +111,7 @@ export function inferNullTest(node: Binary, subject: Tree, ctx: Context): Inferr
 }
 
 function isFieldRoot(root: string, ctx: Context): boolean {
-  return root === 'payload' || ctx.variables.has(root);
+  return root === 'payload' || ctx.variables.has(root) || isResult(root, ctx);
 }
 
 function mayBeMissing(field: ResolvedField): boolean {

@@ -17,7 +17,7 @@ import {
   variableTaken,
 } from '../messages/type-errors.ts';
 import { adaptAll } from './adapt.ts';
-import { type Context, inferCondition, inferValue } from './context.ts';
+import { type Context, inferCondition, inferValue, isResult } from './context.ts';
 import { resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
@@ -127,7 +127,8 @@ function checkVariable(node: Quantifier, ctx: Context): boolean {
   const { text } = node.variable;
   if (text === '') return false;
   const earlier = ctx.env.ask('declaration', text)?.name;
-  const isTaken = earlier !== undefined || ctx.variables.has(text) || whyReserved(text) !== null;
+  const isTaken =
+    earlier !== undefined || isResult(text, ctx) || ctx.variables.has(text) || whyReserved(text) !== null;
   if (isTaken) ctx.env.report(variableTaken(node.variable, earlier));
   return !isTaken;
 }

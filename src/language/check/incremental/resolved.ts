@@ -15,6 +15,10 @@ export interface ActionSet {
   readonly shapes: readonly Shape[];
   /** A number that no other set of the checkState has. */
   readonly number: number;
+  /** What calls of them return, in their order; null for those that do not declare it. */
+  readonly results: readonly (Shape | null)[];
+  /** What their results have in common; null where one of them declares none. */
+  readonly result: PathNode | null;
   /** What their payloads have in common. */
   readonly payload: PathNode;
 }

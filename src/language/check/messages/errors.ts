@@ -212,6 +212,12 @@ export function patternContained(inner: Pattern, outer: Pattern): Diagnostic {
   });
 }
 
+export function resultFieldUnfit(name: NameNode): Diagnostic {
+  return error('result-field-unfit', name.span, `\`${name.text}\` of a result is secret or signed`, {
+    help: 'a result is recorded as it is, and comes without a signature of its own',
+  });
+}
+
 export function policyMatchesNothing(name: NameNode): Diagnostic {
   return error('policy-matches-nothing', name.span, `policy \`${name.text}\` speaks of no action`, {
     help: '`except` takes out all that its patterns match',

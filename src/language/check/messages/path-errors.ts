@@ -73,8 +73,10 @@ export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diag
   });
 }
 
-export function payloadWhole(span: Span): Diagnostic {
-  return error('payload-whole', span, '`payload` as a whole is no value', { help: 'name a field of it' });
+export function payloadWhole({ span, root }: Path): Diagnostic {
+  return error('payload-whole', span, `\`${root.text}\` as a whole is no value`, {
+    help: 'name a field of it',
+  });
 }
 
 export function factMissing(span: Span, names: readonly string[]): Diagnostic {

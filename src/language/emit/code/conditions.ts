@@ -25,7 +25,7 @@ import { hoursTest } from '../runtime/hours.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { isWrittenOut, loopCondition } from './loops.ts';
-import { chainCode, rawCode, valuesOf } from './reads.ts';
+import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
 /** So many constants are compared one by one; more are looked up in a set. */
@@ -53,9 +53,9 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       return threeValued(js`${use(writer, 'same')}(${kleene(left)}, ${kleene(right)})`);
     }
     case 'has':
-      return presence(condition.read, js`(${chainCode(writer, condition.read)} != null)`);
+      return presence(writer, condition.read, js`(${chainCode(writer, condition.read)} != null)`);
     case 'is-null':
-      return presence(condition.read, js`(${chainCode(writer, condition.read)} === null)`);
+      return presence(writer, condition.read, js`(${chainCode(writer, condition.read)} === null)`);
     case 'in-list':
       return inListCode(writer, condition);
     case 'in-elements':
@@ -158,8 +158,10 @@ function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' 
 }
 
 /** Definite, but unknown where a signature is asked for and missing. */
-function presence(read: ReadFrom, test: Js): ConditionCode {
-  return read.isSigned ? threeValued(js`(f.request.signed === true ? ${test} ? 2 : 0 : 1)`) : twoValued(test);
+function presence(writer: Writer, read: ReadFrom, test: Js): ConditionCode {
+  return read.isSigned
+    ? threeValued(js`(${vouchedCode(writer, read)} ? ${test} ? 2 : 0 : 1)`)
+    : twoValued(test);
 }
 
 const operators = {

@@ -27,7 +27,7 @@ export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
   const value = isElementItself(read) ? chain : valuesOf(writer, subject, fieldValue(writer, subject, chain));
   const known = boundedCode(writer, subject, value);
   const chosen = js`(${missing} ? ${fallback} : ${known})`;
-  return read.isSigned ? signedCode(chosen) : chosen;
+  return read.isSigned ? signedCode(writer, read, chosen) : chosen;
 }
 
 /** The list that a loop goes through: empty where absent or null, undefined where unsigned though it has to be. */
@@ -35,15 +35,15 @@ export function listCode(writer: Writer, read: ReadFrom): Js {
   const empty = writer.unit.bindings.bind('no elements', () => Object.freeze([]));
   const chain = chainCode(writer, read);
   const list = read.mayBeAbsent ? js`(${chain} ?? ${empty})` : chain;
-  return read.isSigned ? signedCode(list) : list;
+  return read.isSigned ? signedCode(writer, read, list) : list;
 }
 
 /** The JSON at the place, whether it needs a signature or not; undefined where there is none. */
 export function chainCode(writer: Writer, read: ReadFrom): Js {
   if (!read.isDeclared) return js`undefined`;
   const variable = writer.variables.get(read.root);
-  let code = variable ?? js`p`;
-  let mayBeMissing = variable !== undefined && read.mayBeAbsent;
+  let code = variable ?? (read.root === 'result' ? js`f.result` : js`p`);
+  let mayBeMissing = (variable !== undefined || read.root === 'result') && read.mayBeAbsent;
   for (const step of read.steps) {
     if (step in Object.prototype) code = js`${use(writer, 'own')}(${code}, ${step})`;
     else code = mayBeMissing ? js`${code}?.[${step}]` : js`${code}[${step}]`;
@@ -92,11 +92,17 @@ function currencyCode(writer: Writer, currency: CurrencyRead | null): Js {
 /** The JSON at the place; undefined where absent, or unsigned though it has to be signed. */
 export function rawCode(writer: Writer, read: ReadFrom): Js {
   const chain = chainCode(writer, read);
-  return read.isSigned ? signedCode(chain) : chain;
+  return read.isSigned ? signedCode(writer, read, chain) : chain;
 }
 
-function signedCode(code: Js): Js {
-  return js`(f.request.signed === true ? ${code} : undefined)`;
+function signedCode(writer: Writer, read: ReadFrom, code: Js): Js {
+  return js`(${vouchedCode(writer, read)} ? ${code} : undefined)`;
+}
+
+/** Whether what has to be signed is, or the result is known that is read. */
+export function vouchedCode(writer: Writer, { root }: ReadFrom): Js {
+  const isResult = root === 'result' && !writer.variables.has(root);
+  return isResult ? js`f.result !== undefined` : js`f.request.signed === true`;
 }
 
 function isElementItself(read: ReadFrom): boolean {

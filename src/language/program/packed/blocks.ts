@@ -58,7 +58,7 @@ export function packAction(action: ActionProgram, digest: Digest): ActionBlock {
 
 /** As `packAction`, with the bytes of rules that have been packed before. Then the hash also depends on what these were. */
 export function packRules(
-  { shape, rules, lets, lists, hours, meters, metering }: ActionProgram,
+  { shape, result, rules, lets, lists, hours, meters, metering }: ActionProgram,
   before: PackedRules | null,
   digest: Digest,
 ): { readonly block: ActionBlock; readonly packed: PackedRules } {
@@ -66,7 +66,7 @@ export function packRules(
   const pool = isKept ? before.pool : createTextPool();
   const known = isKept ? before.bytes : none;
   const bytes = new ByteWriter(1_024);
-  const header: ActionHeader = { shape, lets, lists, hours, meters, metering };
+  const header: ActionHeader = { shape, result, lets, lists, hours, meters, metering };
   createValueWriter(bytes, pool)(header);
   bytes.integer(rules.length);
   bytes.byte(flagsOf(rules));

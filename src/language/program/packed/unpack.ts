@@ -108,13 +108,13 @@ const rulesPerStep = 100;
 
 /** The same with pauses, for callers that have other work to do in between. */
 export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
-  const { action, shape, lets, lists, hours, meters, metering, ruleCount } = opened;
+  const { action, shape, result, lets, lists, hours, meters, metering, ruleCount } = opened;
   const rules: PlannedRule[] = [];
   while (rules.length < ruleCount) {
     rules.push(opened.rule(rules.length));
     if (rules.length % rulesPerStep === 0) yield;
   }
-  return { action, shape, rules, lets, lists, hours, meters, metering };
+  return { action, shape, result, rules, lets, lists, hours, meters, metering };
 }
 
 /** All steps at once. */
@@ -135,6 +135,7 @@ class ActionReader implements OpenAction {
   readonly action: string;
   readonly hash: string;
   readonly shape: Shape;
+  readonly result: Shape | null;
   readonly lets: ActionHeader['lets'];
   readonly lists: readonly string[];
   readonly hours: readonly string[];
@@ -151,6 +152,7 @@ class ActionReader implements OpenAction {
     this.action = action;
     this.hash = hash;
     this.shape = shareShape(header.shape);
+    this.result = header.result && shareShape(header.result);
     this.lets = header.lets;
     this.lists = header.lists;
     this.hours = header.hours;

@@ -174,7 +174,7 @@ function areSameRules(a: readonly Rule[], b: readonly Rule[]): boolean {
 }
 
 function shapeOf(action: Action): unknown {
-  return action.shape;
+  return [action.shape, action.result];
 }
 
 function isSame<T>(a: T, b: T, form: (part: T) => unknown): boolean {

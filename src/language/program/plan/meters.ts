@@ -55,12 +55,13 @@ interface Resolving {
 }
 
 function define(meter: Meter, ctx: Resolving): MeterDefinition {
-  const { name: _, type: __, since, ...meaning } = meter;
+  const { name: _, type: __, since, readsResult, ...meaning } = meter;
   const whole = since.length === 0 ? meaning : { ...meaning, since };
   return {
     id: digestOf(canonicalMeaning(resolved(whole, ctx)), ctx.digest),
     aggregate: meter.aggregate === 'distinct' ? 'values' : 'amounts',
     overMs: meter.overSeconds * 1000,
+    ...(readsResult ? { readsResult } : {}),
   };
 }
 

@@ -59,6 +59,7 @@ export function planAction(
   const program: ActionProgram = {
     action: action.key,
     shape: action.shape,
+    result: action.result,
     rules: planned.sort((a, b) => byText(a.id, b.id)),
     lets: translation.lets,
     lists: [...read.lists].sort(),

@@ -9,6 +9,8 @@ import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
 /** What names stand for at one place of an expression. */
 export interface Scope {
   readonly shape: Shape;
+  /** Of what a call returns. */
+  readonly result: Shape | null;
   readonly variables: ReadonlyMap<string, Variable>;
 }
 
@@ -19,7 +21,8 @@ export interface Variable {
 }
 
 /** The read as a term; null where the action declares no such field and it is not a signature that is missing. */
-export function readTerm(expression: FieldRead, scope: Scope): ReadTerm | null {
+export function readTerm(read: FieldRead, scope: Scope): ReadTerm | null {
+  const expression = isResult(read.root, scope) ? { ...read, isSigned: true } : read;
   const variable = scope.variables.get(expression.root);
   if (variable !== undefined && expression.steps.length === 0) return variableTerm(expression, variable);
   const place = resolve(expression, scope);
@@ -84,6 +87,7 @@ function variableTerm(expression: FieldRead, variable: Variable): ReadTerm {
 
 function resolve({ root, steps }: FieldRead, scope: Scope): SlotPlace | null {
   if (root === 'payload') return placeOf(scope.shape, steps);
+  if (isResult(root, scope)) return placeOf(scope.result!, steps);
   const slots = scope.variables.get(root)?.slots ?? [];
   const places = slots.map(({ type }) => (type.kind === 'record' ? placeOf(type.shape, steps) : null));
   const place = places.find((candidate) => candidate !== null);
@@ -92,6 +96,11 @@ function resolve({ root, steps }: FieldRead, scope: Scope): SlotPlace | null {
     slots.some((slot) => slot.isNullable) ||
     places.some((candidate) => candidate === null || candidate.mayBeAbsent);
   return { ...place, mayBeAbsent };
+}
+
+/** What a call returns is as little known before it is reported as what has to be signed is without a signature. */
+function isResult(root: string, { variables, result }: Scope): boolean {
+  return root === 'result' && !variables.has(root) && result !== null;
 }
 
 function toRead({ root, steps, isSigned, isSecret }: FieldRead, mayBeAbsent: boolean): ReadFrom {

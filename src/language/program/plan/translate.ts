@@ -52,7 +52,7 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
     hours: new Set(),
     meters: new Set(),
   };
-  const scope: Scope = { shape: action.shape, variables: new Map() };
+  const scope: Scope = { shape: action.shape, result: action.result, variables: new Map() };
   return {
     condition: (expression) => toCondition(expression, scope, ctx),
     term: (expression) => toTerm(expression, scope, ctx),
@@ -240,7 +240,7 @@ function letTerm(id: string, scope: Scope, ctx: Ctx): Term {
   if (known !== undefined) return known;
   ctx.letIds.add(id);
   const { expression } = ctx.set.lets.get(id)!;
-  const value = toTerm(expression, { shape: scope.shape, variables: new Map() }, ctx);
+  const value = toTerm(expression, { shape: scope.shape, result: null, variables: new Map() }, ctx);
   const term = isShort(value) ? value : sharedLet(id, value, ctx);
   ctx.letTerms.set(id, term);
   return term;

@@ -45,16 +45,26 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // declaration = action | typeDeclaration | group | approvers | list | hours | let | meter | policy | guarantee
   declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
-  // action = 'action' key { ',' key } [ 'in' names ] [ title ] recordBody
+  // action = 'action' key { ',' key } [ 'in' names ] [ title ] recordBody [ 'result' recordBody ]
   action: ParserRule<Declaration | null> = this.node<DeclarationOf<'action'>>(
     'action',
-    () => ({ kind: 'action', doc: null, keys: [], groups: [], title: null, body: null, span: null }),
+    () => ({
+      kind: 'action',
+      doc: null,
+      keys: [],
+      groups: [],
+      title: null,
+      body: null,
+      result: null,
+      span: null,
+    }),
     (draft) => {
       this.CONSUME(word.action);
       this.listed('an action key', () => this.add(draft.keys, this.key));
       this.behind(0, word.in, () => this.part(draft, 'groups', this.names));
       this.option(1, () => this.part(draft, 'title', this.title));
       this.part(draft, 'body', this.recordBody);
+      this.behind(2, word.result, () => this.part(draft, 'result', this.recordBody, 1));
     },
     ({ keys, body }) => keys && body,
   );

@@ -85,15 +85,20 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
 }
 
 function actionLines(
-  { keys, groups, title, body }: DeclarationOf<'action'>,
+  { keys, groups, title, body, result }: DeclarationOf<'action'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
   const names = keys.map(printName).join(', ');
   const within = groups.length === 0 ? '' : ` in ${groups.map(printName).join(', ')}`;
   const about = title === null ? '' : ` ${printTemplate(title)}`;
   const prefix = `action ${names}${within}${about} `;
-  return wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
+  const lines = wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
+  if (result === null) return lines;
+  const room = { indent: 1, columns: resultPrefix.length + 2, holdsComment };
+  return [...lines, ...wrapLines(resultPrefix, recordLines(result, room), '')];
 }
+
+const resultPrefix = 'result ';
 
 function listLines(list: DeclarationOf<'list'>, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { source, span } = list;

@@ -61,6 +61,8 @@ export interface ActionDeclaration extends DocumentedNode<'action'> {
   /** What a request of it is about; its placeholders name payload fields. */
   readonly title: TemplateNode | null;
   readonly body: RecordBody;
+  /** What a call of it returns, as the one who made it says afterwards. */
+  readonly result: RecordBody | null;
 }
 
 export interface RecordBody extends Node {

@@ -55,6 +55,13 @@ export function refused(result: RefusedChange): ProblemError {
       return notAllowed(result.detail);
     case 'stopped':
       return new ProblemError('stopped', result.detail);
+    case 'invalid-result': {
+      const errors = result.issues.map(({ pointer, message }) => ({
+        pointer: `/result${pointer}`,
+        detail: message,
+      }));
+      return new ProblemError('invalid_body', 'the result is not what the action declares', { errors });
+    }
     case 'which-group': {
       const detail = `say for which group: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
       return new ProblemError('invalid_body', detail, { errors: [{ pointer: '/group', detail }] });

@@ -3,9 +3,10 @@
 // on the request, the agent, the switches and the people as they are at that place of the record.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { PayloadIssue } from '../../../language/model/decision.ts';
 import { type PointNow, pointNow, seenPoint } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
-import type { MetersRead } from '../../store/contract/metering.ts';
+import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { meterPlaces } from '../metering/entry-rows.ts';
@@ -27,7 +28,10 @@ export interface DecisionsDeps {
   readonly clock: () => number;
   readonly switches: SwitchesNow;
   readonly findPeople: FindPeople;
-  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled' | 'withdraw' | 'catchUp'>;
+  readonly metering: Pick<
+    Metering,
+    'note' | 'read' | 'settle' | 'settled' | 'withdraw' | 'report' | 'catchUp'
+  >;
   readonly news?: RequestEvents;
 }
 
@@ -45,6 +49,8 @@ export type Changed =
   | { readonly kind: 'not-allowed'; readonly detail: string }
   /** An operator has stopped what the request asks for, or the enforcement point by which it came. */
   | { readonly kind: 'stopped'; readonly detail: string }
+  /** What is said of the result is not of the shape that its action declares. */
+  | { readonly kind: 'invalid-result'; readonly issues: readonly PayloadIssue[] }
   /** Several groups are asked that the person belongs to. */
   | { readonly kind: 'which-group'; readonly groups: readonly string[] };
 
@@ -73,6 +79,8 @@ export interface ChangeRequest {
   /** Who asks, where the outcome depends on who they are now. */
   readonly asker: string | null;
   readonly judge: (seen: Seen) => Promise<Events | RefusedChange | 'nothing'>;
+  /** How entries of the request in meters stand from then on. */
+  readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
   /** Once it is stored; ends or counts the wait in the meters unless said otherwise. */
   readonly follow?: (events: Events, state: RequestState) => void;
 }
@@ -97,6 +105,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       seen: state.seen,
       basis,
       meters,
+      entries: change.entries?.(state),
     });
     if (result === 'unknown-request') return { kind: 'unknown' };
     if (result === 'changed') {

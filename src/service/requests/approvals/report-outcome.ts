@@ -1,9 +1,14 @@
 // What became of a grant, by its agent or a person: it was used, or it will not be. The latter takes it out of the meters
 // where the reporter is trusted.
 
+import { isSameMeaning } from '../../../language/model/canonical.ts';
+import type { PayloadIssue } from '../../../language/model/decision.ts';
+import type { JsonObject } from '../../../language/model/json.ts';
 import type { Entered } from '../../meters/meter-totals.ts';
+import type { SettledEntryRow } from '../../store/contract/metering.ts';
+import { settledRows } from '../metering/entry-rows.ts';
 import { type AgentCaller, hasAsked } from '../record/asked-by.ts';
-import { eventOf, type RequestState } from '../record/request-state.ts';
+import { type ConsumedDetail, eventOf, type RequestState } from '../record/request-state.ts';
 import {
   type Changed,
   changeRequest,
@@ -18,6 +23,8 @@ import { type Caller, isWithin } from './rights.ts';
 
 export interface OutcomeReport {
   readonly executed: boolean;
+  /** What the call has returned; absent where that is not said. */
+  readonly result?: JsonObject;
   readonly by: { readonly person: Caller } | AgentCaller;
   /** Whether the report of this caller releases a grant that is not used from the meters. */
   readonly mayRelease: boolean;
@@ -25,12 +32,16 @@ export interface OutcomeReport {
 
 export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeReport): Promise<Changed> {
   let entered: readonly Entered[] = [];
+  const { result = null } = report;
+  const entriesOf = (state: RequestState) => (result === null ? [] : settledEntries(deps, state, result));
   return changeRequest(deps, {
     id,
     asker: null,
     judge: async (seen) => {
       const { state, nowMs } = seen;
       if (!isReporter(seen, report)) return { kind: 'unknown' };
+      const issues = resultIssues(deps, state, report);
+      if (issues.length > 0) return { kind: 'invalid-result', issues };
       const releases = isRelease(seen, report);
       const consumed = consumedEvents(seen, report, releases);
       if (!Array.isArray(consumed) || !releases) return consumed;
@@ -39,7 +50,11 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
       const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
       return [...consumed, eventOf('released', { who: whoOf(report), atMs: nowMs, state: after }, {})];
     },
+    entries: entriesOf,
     follow: (events, state) => {
+      const { id: requestId } = state.record;
+      const grantedAtMs = grantedAt(state);
+      deps.metering.report(entriesOf(state).map((entry) => ({ ...entry, requestId, grantedAtMs })));
       if (events.some(({ what }) => what === 'released')) withdraw(deps, state, entered);
     },
   });
@@ -60,8 +75,10 @@ function consumedEvents(
   report: OutcomeReport,
   releases: boolean,
 ): Events | RefusedChange | 'nothing' {
-  const { executed } = report;
+  const { executed, result = null } = report;
   const isRepeated = state.wasExecuted === executed;
+  if (isRepeated && result !== null && !isSameMeaning(result, state.result))
+    return { kind: 'conflict', detail: 'its outcome has been reported without this result' };
   if (isRepeated) return releases ? [] : 'nothing';
   // A late report that a grant was used is still true; that it will not be says nothing of one that is over.
   const isOpen =
@@ -71,7 +88,33 @@ function consumedEvents(
   if (over !== null && !isOpen) return over;
   const { decidedAtMs, expiresAtMs } = state;
   const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
-  return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, { executed })];
+  const detail: ConsumedDetail = { executed, ...(result === null ? {} : { result }) };
+  return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, detail)];
+}
+
+/** What is wrong with what is said of the result. */
+function resultIssues(
+  { policies }: DecisionsDeps,
+  { record }: RequestState,
+  { executed, result }: OutcomeReport,
+): readonly PayloadIssue[] {
+  if (result === undefined) return [];
+  if (!executed) return [{ pointer: '', message: 'what was not carried out returns nothing' }];
+  const issues = policies().checkResult(record.actionKey, result);
+  return issues ?? [{ pointer: '', message: 'the action declares no result' }];
+}
+
+/** How the entries stand that depend on the result; an old record that is not of the shape of today leaves them as they are. */
+function settledEntries(
+  { policies }: DecisionsDeps,
+  { record }: RequestState,
+  result: JsonObject,
+): readonly SettledEntryRow[] {
+  return settledRows(policies().entriesRecorded({ ...recordedFacts(record), result }) ?? []);
+}
+
+function grantedAt({ record, decidedAtMs }: RequestState): number {
+  return decidedAtMs ?? record.createdAtMs;
 }
 
 /** As the record names who says so. */
@@ -85,10 +128,10 @@ function withdraw(
   state: RequestState,
   stored: readonly Entered[],
 ): void {
-  const { record, decidedAtMs } = state;
+  const { record } = state;
   const uses = policies().entriesRecorded(recordedFacts(record)) ?? [];
   const computed = uses.flatMap(({ definition, key }) =>
     key === null ? [] : [{ definition: definition.id, key }],
   );
-  metering.withdraw(record.id, decidedAtMs ?? record.createdAtMs, [...stored, ...computed]);
+  metering.withdraw(record.id, grantedAt(state), [...stored, ...computed]);
 }

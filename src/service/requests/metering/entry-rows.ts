@@ -3,7 +3,7 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
-import type { MeterEntryRow, MeterPlace } from '../../store/contract/metering.ts';
+import type { MeterEntryRow, MeterPlace, SettledEntryRow } from '../../store/contract/metering.ts';
 
 /** What metering asks of the active policies. */
 export type MeteredPolicies = Pick<ActivePolicies, 'digest' | 'meters' | 'entriesRecorded'>;
@@ -19,6 +19,23 @@ export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
             key,
             isCertain: contribution.isCertain,
             value: valueText(contribution.value),
+          },
+        ],
+  );
+}
+
+/** How the request's entries stand that depend on what its call has returned, as `uses` say with the result. */
+export function settledRows(uses: readonly MeterUse[]): readonly SettledEntryRow[] {
+  return uses.flatMap(({ definition, key, contribution }) =>
+    key === null || definition.readsResult !== true
+      ? []
+      : [
+          {
+            definition: definition.id,
+            key,
+            isCertain: contribution?.isCertain ?? false,
+            value: contribution === null ? null : valueText(contribution.value),
+            isGone: contribution === null,
           },
         ],
   );

@@ -12,6 +12,7 @@ import type {
   StoredMeterEntry,
 } from '../../store/contract/metering.ts';
 import type { RequestRecord } from '../record/record.ts';
+import type { ConsumedDetail } from '../record/request-state.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
 import { entryRows } from './entry-rows.ts';
 
@@ -124,6 +125,8 @@ function rowsOf(
 ): readonly MeterEntryRow[] | null {
   // Written by `requestRow`.
   const record = JSON.parse(request.recordJson) as Pick<RequestRecord, 'payload' | 'agent' | 'request'>;
+  // Written by `reportOutcome`.
+  const outcome = JSON.parse(request.outcomeJson ?? '{}') as Partial<ConsumedDetail>;
   const uses = inForce.entriesRecorded({
     action: request.actionKey,
     payload: record.payload,
@@ -132,6 +135,7 @@ function rowsOf(
     nowMs: request.createdAtMs,
     meters: {},
     satisfied: nothingSatisfied,
+    ...(outcome.result === undefined ? {} : { result: outcome.result }),
   });
   return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
 }

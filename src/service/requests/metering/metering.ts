@@ -26,6 +26,8 @@ export interface Metering {
   settle(requestId: string, grantedAtMs: number | null): void;
   /** A grant that is not used counts no more; `entered` is where it may have entered. */
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
+  /** How entries of a request stand since it is known what its call has returned. */
+  report(entries: readonly MovedMeterEntry[]): void;
   /** Takes in what other processes have entered by now; yields up to where, null where there are none. */
   catchUp(): Promise<string | null>;
   /** Resolves when nothing is being filled in. */
@@ -123,6 +125,10 @@ class LiveMetering implements Metering {
 
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void {
     this.#totals.withdraw(requestId, grantedAtMs, entered);
+  }
+
+  report(entries: readonly MovedMeterEntry[]): void {
+    this.#move(entries);
   }
 
   async catchUp(): Promise<string | null> {

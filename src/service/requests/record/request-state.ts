@@ -2,6 +2,7 @@
 // who has stepped up. INVARIANT: the record stays as it was made; only what came after it is added.
 
 import type { Decision } from '../../../language/model/decision.ts';
+import type { JsonObject } from '../../../language/model/json.ts';
 import type { Satisfied } from '../../../language/model/request.ts';
 import type { Trace, TracedRule } from '../../../language/model/trace.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
@@ -49,6 +50,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly said: readonly Said[];
   /** Null while nobody has said. */
   readonly wasExecuted: boolean | null;
+  /** What its call has returned; null where that is not known. */
+  readonly result: JsonObject | null;
   /** Who has come for the grant, and what for; null while nobody has. */
   readonly taken: TakenDetail | null;
   /** Whether it counts in no meter any more, though it was granted. */
@@ -113,6 +116,7 @@ export function freshState(record: RequestRecord): RequestState {
     stepUps: [],
     said: [],
     wasExecuted: null,
+    result: null,
     taken: null,
     isReleased: false,
     seen: 0,
@@ -153,8 +157,10 @@ function withEvent(state: RequestState, event: RequestChanged): RequestState {
       const { decision, trace, policySet } = detailOf<DecidedDetail>(event);
       return { ...base, decision, trace, policySet, decisions: [...state.decisions, decision] };
     }
-    case 'consumed':
-      return { ...base, wasExecuted: detailOf<ConsumedDetail>(event).executed };
+    case 'consumed': {
+      const { executed, result = null } = detailOf<ConsumedDetail>(event);
+      return { ...base, wasExecuted: executed, result };
+    }
     case 'taken':
       return { ...base, taken: detailOf<TakenDetail>(event) };
     case 'released':
@@ -175,6 +181,8 @@ export interface TakenDetail {
 
 export interface ConsumedDetail {
   readonly executed: boolean;
+  /** What the call has returned, of the shape that its action declares; absent where that was not reported. */
+  readonly result?: JsonObject;
 }
 
 function voteOf(event: RequestChanged): Vote {

@@ -24,6 +24,12 @@ export interface StoredMeterEntry extends MeterEntryRow {
   readonly grantedAtMs: number | null;
 }
 
+/** How an entry stands since it is known what the call has returned. */
+export interface SettledEntryRow extends MeterEntryRow {
+  /** The meter does not count the request. */
+  readonly isGone: boolean;
+}
+
 /** An entry as it stands since another process, or a person, has changed it. */
 export interface MovedMeterEntry extends StoredMeterEntry {
   /** It counts no more; the time is that of its grant, or else of its end. */
@@ -105,4 +111,6 @@ export interface CountedRequest {
   readonly createdAtMs: number;
   readonly grantedAtMs: number | null;
   readonly recordJson: string;
+  /** What was reported of the call: `{executed, result?}`; null where nothing was. */
+  readonly outcomeJson: string | null;
 }

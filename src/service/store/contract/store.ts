@@ -10,7 +10,7 @@ import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
 import type { ChainPlace } from './lanes.ts';
 import type { RecordsPlace } from './log.ts';
-import type { MeterEntryRow, MeterStore, MetersRead } from './metering.ts';
+import type { MeterEntryRow, MeterStore, MetersRead, SettledEntryRow } from './metering.ts';
 import type {
   AgentRow,
   AgentStatus,
@@ -225,6 +225,8 @@ export interface RequestChange {
   readonly seen: number | null;
   /** What the change rests on; not judged where it is absent. */
   readonly basis?: GrantBasis | undefined;
+  /** How the entries of the request in some meters stand from now on. */
+  readonly entries?: readonly SettledEntryRow[] | undefined;
   /** The meters that the change rests on; not judged where they are absent. */
   readonly meters?: MetersRead | undefined;
 }

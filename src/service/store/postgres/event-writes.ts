@@ -3,7 +3,7 @@
 // of it is written together.
 
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
-import type { MetersRead } from '../contract/metering.ts';
+import type { MetersRead, MovedMeterEntry } from '../contract/metering.ts';
 import type { RefusalRecord, RequestEvent, RequestStatus } from '../contract/records.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
@@ -12,7 +12,15 @@ import type { Transaction, Work } from './transaction.ts';
 
 export const requestWrites = { change, expireDue, appendRefusal };
 
-function change({ requestId, events, from, seen, basis, meters }: RequestChange): Work<RequestChangeResult> {
+function change({
+  requestId,
+  events,
+  from,
+  seen,
+  basis,
+  meters,
+  entries = [],
+}: RequestChange): Work<RequestChangeResult> {
   return async (transaction) => {
     const [present] = await transaction.rows<{ readonly status: RequestStatus; readonly count: number }>(
       `SELECT coalesce(now_status, status) AS status,
@@ -27,6 +35,8 @@ function change({ requestId, events, from, seen, basis, meters }: RequestChange)
     if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
     if (meters !== undefined && (await haveMoved(transaction, meters))) return 'basis-changed';
     for (const event of events) await record(transaction, { ...event, requestId });
+    const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
+    for (const entry of entries) await settle(transaction, { ...entry, requestId, grantedAtMs });
     return 'changed';
   };
 }
@@ -87,6 +97,18 @@ async function followInMeters(
     );
   else if (status === 'rejected' || status === 'expired' || status === 'withdrawn')
     await rows(`${end} WHERE request_id = $1 AND granted_ms IS NULL`, values);
+}
+
+/** It is known what the call has returned; each process has yet to hear of it. */
+async function settle({ rows }: Transaction, entry: MovedMeterEntry): Promise<void> {
+  const { definition, requestId, key, grantedAtMs, isCertain, value, isGone } = entry;
+  await rows(
+    `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written, is_gone)
+     VALUES ($1, $2, $3, $4, $5, $6, pg_current_xact_id(), $7)
+     ON CONFLICT (definition, request_id) DO UPDATE SET is_certain = excluded.is_certain, value = excluded.value,
+       written = excluded.written, slot = NULL, is_gone = excluded.is_gone`,
+    [definition, requestId, key, grantedAtMs, isCertain, value, isGone],
+  );
 }
 
 /** Whether another process has entered the meters since they were read. */

@@ -21,7 +21,9 @@ const entryColumns = `definition, request_id AS "requestId", meter_key AS key, g
   is_certain AS "isCertain", value`;
 
 const countedColumns = `id, action_key AS "actionKey", created_ms AS "createdAtMs",
-  coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson"`;
+  coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson",
+  (SELECT detail_json FROM request_events
+   WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1) AS "outcomeJson"`;
 
 export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Asking): MeterStore {
   const entries = (condition: string, values: readonly unknown[]) =>

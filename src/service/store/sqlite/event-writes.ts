@@ -50,7 +50,14 @@ export function prepareEventWrites(database: Database, context: WriteContext) {
   }
 
   return {
-    'change-request'({ requestId, events, from, seen, basis }: RequestChange): RequestChangeResult {
+    'change-request'({
+      requestId,
+      events,
+      from,
+      seen,
+      basis,
+      entries = [],
+    }: RequestChange): RequestChangeResult {
       const present = selectStatus.get(requestId)?.status;
       if (present === undefined) return 'unknown-request';
       const isSeen = seen === null || countEvents.get(requestId)?.count === seen;
@@ -58,6 +65,8 @@ export function prepareEventWrites(database: Database, context: WriteContext) {
       const atMs = events[0]?.atMs ?? 0;
       if (basis !== undefined && !context.basis.holds(basis, atMs)) return 'basis-changed';
       for (const event of events) record({ ...event, requestId });
+      const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
+      for (const entry of entries) context.meterEntries.settle(requestId, grantedAtMs, entry);
       return 'changed';
     },
     /** The requests whose waits have ended; fewer than `countMax` where none is left. */

@@ -7,6 +7,7 @@ import type {
   CountedRequest,
   EntryPlace,
   MeterEntryRow,
+  SettledEntryRow,
   StoredMeterEntry,
 } from '../contract/metering.ts';
 import type { RequestEvent } from '../contract/records.ts';
@@ -34,10 +35,17 @@ export function prepareMeterEntries(database: Database) {
     'DELETE FROM meter_entries WHERE request_id = ? AND granted_ms IS NULL',
   );
   const withdraw = database.prepare<[string]>('DELETE FROM meter_entries WHERE request_id = ?');
+  const remove = database.prepare<[string, string]>(
+    'DELETE FROM meter_entries WHERE request_id = ? AND definition = ?',
+  );
   return {
     put(requestId: string, grantedAtMs: number | null, entry: MeterEntryRow): void {
       const { definition, key, isCertain, value } = entry;
       insert.run(definition, requestId, key, grantedAtMs, Number(isCertain), value);
+    },
+    settle(requestId: string, grantedAtMs: number | null, { isGone, ...entry }: SettledEntryRow): void {
+      remove.run(requestId, entry.definition);
+      if (!isGone) this.put(requestId, grantedAtMs, entry);
     },
     /** Changes the entries as the event changes their request. */
     follow({ requestId, what, state: { status, decidedAtMs } }: RequestEvent): void {
@@ -123,6 +131,10 @@ function prepareNoteMeters(database: Database): (now: MetersNow) => readonly (nu
 const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
   (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
 
+/** What was reported of the request. */
+const outcomeJson = `(SELECT detail_json FROM request_events
+  WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1)`;
+
 /** A grant that is over was one: only a wait that ended without one has no time of decision. */
 const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
@@ -140,14 +152,14 @@ export function prepareMeterReads(database: Database) {
   );
   const counted = database.prepare<[number, string, number, number], CountedRequest>(
     `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
-       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson
+       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson, ${outcomeJson} AS outcomeJson
      FROM requests WHERE (created_ms, id) > (?, ?) AND ${isCounted}
        AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
      ORDER BY created_ms, id LIMIT ?`,
   );
   const earlier = database.prepare<[number, number], CountedRequest>(
     `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
-       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson
+       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson, ${outcomeJson} AS outcomeJson
      FROM requests WHERE created_ms <= ?
        AND (coalesce(now_status, status) IN ('pending', 'approved', 'expired') OR ${isConsumed})
        AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)

@@ -1,5 +1,6 @@
 // What became of grants: said by the callers that asked for them, one at a time or many together, or by a person.
 
+import type { JsonObject } from '../../../../language/model/json.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Changed } from '../../../requests/approvals/change-request.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -17,7 +18,10 @@ interface OutcomeDeps {
   readonly areAgentReportsTrusted: boolean;
 }
 
-const reportOutcome = route<OutcomeDeps, { executed: boolean }>({
+/** As the action declares it. */
+const resultSchema = { type: 'object', additionalProperties: true } as const;
+
+const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObject }>({
   method: 'POST',
   url: '/v1/requests/:id/outcome',
   access: 'requests.report',
@@ -26,12 +30,12 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean }>({
     id: 'reportOutcome',
     summary: 'Says what became of a grant, which ends it',
     description:
-      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person or an enforcement point that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
+      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person or an enforcement point that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing. `result` is what the call has returned, of the shape that the action declares; meters that read it are unknown until then.',
     parameters: [requestId],
     body: {
-      description: 'Whether the action was carried out.',
-      schema: objectSchema({ executed: { type: 'boolean' } }),
-      examples: { done: { executed: true } },
+      description: 'Whether the action was carried out, and what it returned.',
+      schema: objectSchema({ executed: { type: 'boolean' } }, { result: resultSchema }),
+      examples: { done: { executed: true }, returned: { executed: true, result: { rows: 12 } } },
     },
     replies: {
       200: {
@@ -44,22 +48,30 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean }>({
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ areAgentReportsTrusted, decisions, signInDeps }, call) => {
-    const { executed } = call.body;
+    const { executed, result } = call.body;
     const id = call.params.id ?? '';
     const mayRelease = call.agent === null || call.point !== undefined || areAgentReportsTrusted;
     const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
     const { clock } = signInDeps.directory;
-    return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
+    return detailOf(
+      await decisions.report(id, { executed, ...(result && { result }), by, mayRelease }),
+      call,
+      clock(),
+    );
   },
 });
 
 interface ToldOutcomes {
-  readonly outcomes: readonly { readonly request_id: string; readonly executed: boolean }[];
+  readonly outcomes: readonly {
+    readonly request_id: string;
+    readonly executed: boolean;
+    readonly result?: JsonObject;
+  }[];
 }
 
 const outcomesMax = 100;
 
-const results = ['reported', 'request_not_found', 'conflict'] as const;
+const results = ['reported', 'request_not_found', 'conflict', 'invalid_result'] as const;
 
 const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
   method: 'POST',
@@ -76,7 +88,10 @@ const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
           type: 'array',
           minItems: 1,
           maxItems: outcomesMax,
-          items: objectSchema({ request_id: { type: 'string' }, executed: { type: 'boolean' } }),
+          items: objectSchema(
+            { request_id: { type: 'string' }, executed: { type: 'boolean' } },
+            { result: resultSchema },
+          ),
         },
       }),
       examples: { two: { outcomes: [{ request_id: detailExample.request_id, executed: true }] } },
@@ -101,8 +116,13 @@ const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
   handle: async ({ areAgentReportsTrusted, decisions }, call) => {
     const by = callerIn(call);
     const mayRelease = call.point !== undefined || areAgentReportsTrusted;
-    const told = call.body.outcomes.map(async ({ request_id, executed }) => {
-      const changed = await decisions.report(request_id, { executed, by, mayRelease });
+    const told = call.body.outcomes.map(async ({ request_id, executed, result }) => {
+      const changed = await decisions.report(request_id, {
+        executed,
+        ...(result && { result }),
+        by,
+        mayRelease,
+      });
       return { request_id, result: resultOf(changed) };
     });
     return { items: await Promise.all(told) };
@@ -113,5 +133,6 @@ export const outcomeRoutes: readonly Route<OutcomeDeps>[] = [reportOutcome, repo
 
 function resultOf({ kind }: Changed): (typeof results)[number] {
   if (kind === 'changed') return 'reported';
+  if (kind === 'invalid-result') return 'invalid_result';
   return kind === 'unknown' ? 'request_not_found' : 'conflict';
 }
