@@ -112,6 +112,8 @@ describe('the package for checking, testing and embedding', () => {
     cpSync(join(installed.place, 'policies'), join(installed.place, 'next'), { recursive: true });
     const changed = join(installed.place, 'next/payments.policy');
     writeFileSync(changed, readFileSync(changed, 'utf8').replace('<= 10_000 USD', '<= 9_000 USD'));
+    expect((await installed.writ('init', 'operations', '--pack', 'devops')).code).toBe(0);
+    expect((await installed.writ('test', 'operations', '--coverage-min', '100')).code).toBe(0);
     const diff = await installed.writ('diff', '--old', 'policies', '--new', 'next');
     expect(diff.stdout).toContain('REAUTH_REQUIRED → DENY');
   });

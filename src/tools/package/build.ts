@@ -19,6 +19,7 @@ const copied = [
   'grammar/generated',
   'integrations/python/writ.py',
   'policies',
+  'examples/packs',
   'docs/diagnostics',
   'src/dashboard/dist',
   'src/tools/cli/init',

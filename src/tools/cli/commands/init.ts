@@ -1,61 +1,114 @@
 // `writ init`: makes a directory with a small policy, its tests and a page about them. INVARIANT: it changes no existing
 // file, and refuses a directory that is not empty.
 
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import { nearestOf } from '../../../language/diagnostic/suggest.ts';
 import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
 
 export function defineInit(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[directory]', 'where to make it; must not be there, or be empty', 'policies')
-    .addHelpText('after', '\nExamples:\n  writ init\n  writ init agents/support')
-    .action(async (directory: string) => {
-      finish(await init(directory));
+    .option(
+      '--pack <name>',
+      `policies of a kind of agent in place of the small one: ${packNames().join(', ')}`,
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ init\n  writ init agents/support\n  writ init --pack devops\n  writ init agents/shell --pack coding',
+    )
+    .action(async (directory: string, { pack }: Options) => {
+      finish(await init(directory, pack));
     });
 }
 
-/** The first files, copied from `src/tools/cli/init`. */
-const starters = ['support.policy', 'support.test.yaml', 'README.md'];
+interface Options {
+  readonly pack?: string;
+}
 
-async function init(directory: string): Promise<ExitCode> {
-  const folder = fileURLToPath(new URL('../init/', import.meta.url));
+async function init(directory: string, pack: string | undefined): Promise<ExitCode> {
+  const folder = pack === undefined ? fileURLToPath(new URL('../init/', import.meta.url)) : folderOf(pack);
+  const starters = await startersIn(folder);
   const texts = await Promise.all(starters.map((name) => readFile(join(folder, name), 'utf8')));
   try {
     await mkdir(directory, { recursive: true });
     if ((await readdir(directory)).length > 0)
       throw new UsageError(`${directory} is not empty; nothing was written`);
     // `wx` fails on a file that somebody made in the meantime.
-    for (const [index, name] of starters.entries())
-      await writeFile(join(directory, name), texts[index]!, { flag: 'wx' });
+    for (const [index, name] of starters.entries()) {
+      await mkdir(dirname(join(directory, name)), { recursive: true });
+      await writeFile(join(directory, name), asPlaced(texts[index]!, directory), { flag: 'wx' });
+    }
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
       `cannot write ${directory}: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  print(describe(directory));
+  print(describe(directory, starters, pack === undefined ? [exampleRequest] : []));
   return exitCodes.ok;
+}
+
+/** In a checkout and in a package: those that `npm start` serves, and those that are there to start from. */
+const packFolders = ['policies', 'examples/packs'].map((path) =>
+  fileURLToPath(new URL(`../../../../${path}/`, import.meta.url)),
+);
+
+function packNames(): readonly string[] {
+  return packFolders
+    .flatMap((folder) => readdirSync(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+function folderOf(pack: string): string {
+  const folder = packFolders.map((one) => join(one, pack)).find((one) => existsSync(one));
+  if (folder !== undefined && packNames().includes(pack)) return folder;
+  const nearest = nearestOf(pack, packNames());
+  const hint = nearest === null ? `there are ${packNames().join(', ')}` : `did you mean \`${nearest}\`?`;
+  throw new UsageError(`there is no pack \`${escapeForTerminal(pack)}\`: ${hint}`);
+}
+
+/** Paths under the folder; requests that benchmarks decide stay where they are. */
+async function startersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.jsonl'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+/** Links and commands of a checkout as they are in the directory. */
+function asPlaced(text: string, directory: string): string {
+  return text
+    .replaceAll(/^npm run writ -- bench .*\n/gm, '')
+    .replaceAll('npm run writ -- ', 'writ ')
+    .replaceAll(/\[([^\]]+)\]\((?:\.\.\/)+[^)]+\)/g, '$1')
+    .replaceAll(/\b(?:examples\/packs|policies)\/\w[\w-]*(?=[ \n])/g, () => pathOf(directory));
 }
 
 /** The example gives an agent and a meter, since unknown facts never open the gate. */
 const exampleRequest = `--action refund.create --payload '{"order": "A-1001", "amount": 20, "currency": "EUR"}' --agent '{"risk_tier": "low"}' --meters '{"refunded_today": "0 EUR"}'`;
 
-function describe(directory: string): string {
+function describe(directory: string, starters: readonly string[], requests: readonly string[]): string {
   const marks = createMarks();
   const made = starters.map((name) => `${marks.good('✓')} ${escapeForTerminal(join(directory, name))}\n`);
-  const path = quote(relative('', directory) || '.');
+  const path = pathOf(directory);
   const commands = [
     `writ check --strict ${path}`,
     `writ test ${path} --coverage`,
-    `writ decide --policies ${path} ${exampleRequest}`,
+    ...requests.map((request) => `writ decide --policies ${path} ${request}`),
   ];
   return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** Quotes the path for a shell if necessary. */
-function quote(path: string): string {
+/** As a shell takes it. */
+function pathOf(directory: string): string {
+  const path = isAbsolute(directory) ? directory : relative('', directory) || '.';
   return /^[\w./-]+$/.test(path) && !path.startsWith('-') ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,0 +1,62 @@
+// The packs as `writ init --pack` hands them out: in canonical form, without a warning, every guarantee proved, every
+// rule seen both ways by their tests, and nearly every change of them noticed.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { createFolder } from '../policies/folder.ts';
+import { writ } from './writ.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+const root = join(import.meta.dirname, '../..');
+const packs = ['policies', 'examples/packs'].flatMap((folder) =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ name, folder })),
+);
+
+describe.each(packs)('the pack $name', ({ name, folder }) => {
+  it('is in order where it is put', async () => {
+    const cwd = createFolder();
+    expect(await writ(['init', 'rules', '--pack', name], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(await writ(['fmt', '--check', 'rules'], { cwd })).toMatchObject({ code: 0 });
+    const checked = await writ(['check', '--strict', 'rules'], { cwd });
+    expect(checked).toMatchObject({ code: 0, stderr: '' });
+    const verdicts = checked.stdout.split('\n').filter((line) => / never | always | only /.test(line));
+    expect(verdicts.length).toBeGreaterThan(0);
+    expect(verdicts.filter((line) => !line.endsWith('proved for all requests'))).toEqual([]);
+    const tested = await writ(['test', 'rules', '--coverage-min', '100', '--mutate-min', '90'], { cwd });
+    expect(tested).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('has a page whose links and commands hold there, and a row in the list of packs', async () => {
+    const cwd = createFolder();
+    await writ(['init', 'rules', '--pack', name], { cwd });
+    const page = readFileSync(join(cwd, 'rules/README.md'), 'utf8');
+    expect(page).not.toMatch(/\]\(\.\.|npm run writ|examples\/packs|policies\//);
+    expect(page).toContain('writ test rules');
+    expect(readFileSync(join(root, folder, 'README.md'), 'utf8')).toContain(`](${name}/README.md)`);
+  });
+});
+
+it('names the packs where there is none of that name', async () => {
+  const cwd = createFolder();
+  const [near, far] = await Promise.all([
+    writ(['init', '--pack', 'devop'], { cwd }),
+    writ(['init', '--pack', '../packs'], { cwd }),
+  ]);
+  expect(near).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'error: there is no pack `devop`: did you mean `devops`?\n',
+  });
+  expect(far.stderr).toBe(
+    `error: there is no pack \`../packs\`: there are ${packs
+      .map((pack) => pack.name)
+      .toSorted()
+      .join(', ')}\n`,
+  );
+  expect(readdirSync(cwd)).toEqual([]);
+});
