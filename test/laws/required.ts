@@ -143,9 +143,18 @@ function pairs(left: readonly string[], right: readonly string[]): readonly stri
 
 const conditions: readonly Clause['kind'][] = ['when', 'unless', 'because'];
 const clauses = {
-  allow: [...conditions, 'for', 'after-approval', 'after-reauth', 'needs', 'within', 'points'],
+  allow: [
+    ...conditions,
+    'for',
+    'after-approval',
+    'several groups',
+    'after-reauth',
+    'needs',
+    'within',
+    'points',
+  ],
   deny: [...conditions, 'points'],
-  escalate: [...conditions, 'to', 'needs', 'within', 'points'],
+  escalate: [...conditions, 'to', 'several groups', 'needs', 'within', 'points'],
   reauth: [...conditions, 'within', 'points'],
   risk: [...conditions, 'points'],
 } satisfies Record<EffectWord, readonly Clause['kind'][]>;

@@ -117,7 +117,7 @@ const checkErrors = {
 
 /** Codes of what is legal and probably not meant. */
 export const checkWarnings = {
-  'group-named-twice': 'an action names one group twice',
+  'group-named-twice': 'an action or a rule names one group twice',
   'list-entry-twice': 'a list holds one entry twice',
   'list-join-case': 'a list that ignores case is joined into one that does not',
   'list-entry-mixed-script': 'a word of a list entry mixes letters of several scripts',

@@ -213,9 +213,9 @@ export interface RuleNode extends NamedNode<'rule'> {
 
 export type Clause =
   | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'after-approval'; readonly group: NameNode } & Node)
+  | ({ readonly kind: 'after-approval'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
-  | ({ readonly kind: 'to'; readonly group: NameNode } & Node)
+  | ({ readonly kind: 'to'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
   | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)
