@@ -60,6 +60,7 @@ const calls = {
   first: values,
   date: values,
   today: known,
+  months_later: values,
   min: quantities,
   max: quantities,
   abs: quantities,
@@ -157,7 +158,7 @@ const clauses = {
   escalate: [...conditions, 'to', 'several groups', 'needs', 'within', 'points'],
   reauth: [...conditions, 'within', 'points'],
   risk: [...conditions, 'points'],
-} satisfies Record<EffectWord, readonly Clause['kind'][]>;
+} satisfies Record<EffectWord, readonly (Clause['kind'] | 'several groups')[]>;
 
 const declarations = {
   action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],
@@ -248,6 +249,7 @@ const writtenExpressions = {
   'single-script': [''],
   else: ['text', 'number', 'money', 'date', 'boolean', 'path', 'list-literal'],
   today: [''],
+  months: [''],
   call: [''],
   // What a broken file leaves.
   missing: [],

@@ -103,6 +103,7 @@ const checkErrors = {
   'guard-lowers-risk': 'a `deny`, `escalate` or `reauth` rule has negative points',
   'risk-against-grain': 'a guard that rising risk silences, or an `allow` that it opens',
   'unreadable-in-meter': 'a meter reads what records do not hold',
+  'months-unfit': 'years or months stand where no date is, or are no whole number',
   'meter-currency-missing': 'a meter sums money without naming a currency',
   'meter-currency-needless': 'a meter names a currency without summing money',
   'meter-argument-unfit': 'a meter adds up or tells apart values of an unfit type',

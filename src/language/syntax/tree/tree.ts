@@ -257,6 +257,7 @@ export type LiteralNode =
   | DateLiteral
   | Written<'instant'>
   | ClockLiteral
+  | MonthsLiteral
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Node)
   | ({ readonly kind: 'null' } & Node);
 
@@ -275,6 +276,8 @@ export type NumberLiteral = Written<'number'>;
 export type DurationLiteral = Written<'duration'>;
 export type DateLiteral = Written<'date'>;
 export type ClockLiteral = Written<'clock'>;
+/** `18 years`, `6 months`: behind `+` or `-` and a date. */
+export type MonthsLiteral = Written<'months'>;
 
 /** `amount` as written, sign included; `currency` as written. */
 export interface MoneyLiteral extends NodeOf<'money'> {
