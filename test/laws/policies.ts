@@ -163,7 +163,14 @@ function scopeOver({ random, actions, meters }: PolicySource, matched: readonly 
   };
 }
 
-const windows = ['24h', '7d', '15m'];
+const windows = [
+  '24h',
+  '7d',
+  '15m',
+  'today in "Asia/Tokyo"',
+  'this week in "UTC"',
+  'this month in "Europe/Berlin"',
+];
 
 function randomMeters(random: Random, actions: readonly RandomAction[]): readonly RandomMeter[] {
   const scopeOf = (matched: readonly RandomAction[]): Scope => ({

@@ -173,6 +173,7 @@ const declarations = {
     'distinct',
     'when',
     'since key',
+    ...['over a duration', 'over day', 'over week', 'over month'],
     'per agent',
     'per owner',
     'per session',

@@ -112,12 +112,13 @@ function listFeatures({ source, ignoringCase, mayBeEmpty, elementType }: ListDec
   ];
 }
 
-function meterFeatures({ aggregate, currency, when, since, per }: MeterDeclaration): readonly string[] {
+function meterFeatures({ aggregate, currency, when, since, per, over }: MeterDeclaration): readonly string[] {
   return [
     `written meter ${aggregate}${currency === null ? '' : ' in a currency'}`,
     ...(when === null ? [] : ['written meter when']),
     ...since.map((pattern) => `written meter since ${patternForm(pattern)}`),
     ...per.map(({ root }) => `written meter per ${root.text}`),
+    `written meter over ${over.kind === 'duration' ? 'a duration' : over.period}`,
   ];
 }
 

@@ -173,7 +173,13 @@ export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly since: readonly Pattern[];
   /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
-  readonly over: DurationLiteral;
+  readonly over: DurationLiteral | CalendarWindow;
+}
+
+/** `today in "Zone"`, `this week in "Zone"` or `this month in "Zone"`. */
+export interface CalendarWindow extends NodeOf<'calendar-window'> {
+  readonly period: 'day' | 'week' | 'month';
+  readonly zone: TextLiteral;
 }
 
 /** An action key, a group's name, `area.*`, `*.verb` or `*`, as text without quotes. */
