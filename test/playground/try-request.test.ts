@@ -180,7 +180,7 @@ policy m on a.pay {
     const { guarantees, ...rest } = tryRequest(workspace().lay([]), null);
     expect(rest).toEqual({ diagnostics: [], issues: [], digested: [], decision: null });
     expect(guarantees).toContainEqual(expect.objectContaining({ guarantee: 'payment_ceiling' }));
-    for (const guarantee of guarantees) {
+    for (const guarantee of guarantees ?? []) {
       expect(guarantee).toMatchObject({ result: 'proved', refuted_by: null });
     }
   });
