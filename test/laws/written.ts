@@ -136,6 +136,9 @@ function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[
     `written rule ${effect}`,
     ...(isShadow ? [`written rule shadow`] : []),
     ...clauses.map((clause) => `written ${effect} ${clause.kind}`),
+    ...clauses.flatMap((clause) =>
+      'groups' in clause && clause.groups.length > 1 ? [`written ${effect} several groups`] : [],
+    ),
   ];
 }
 

@@ -140,7 +140,7 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words(declarationWords);
   if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
-  if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+$/.test(head))
+  if (/\b(?:(?:to|approval\s+by)\s+(?:\w+\s+and\s+)*|(?:never|always)\s+ask\s+)$/.test(head))
     return named(names.approvers, 'approvers');
   if (declaration === 'action' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'

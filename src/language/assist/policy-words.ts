@@ -75,9 +75,11 @@ export const words = {
     'only',
     'single_script',
     'year',
+    'years',
     'this',
     'week',
     'month',
+    'months',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

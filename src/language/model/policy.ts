@@ -121,7 +121,9 @@ export interface Rule {
 export type Requirement =
   | {
       readonly kind: 'approval';
-      readonly group: string;
+      /** Each of them has to approve; sorted. */
+      readonly groups: readonly string[];
+      /** Of each group. */
       readonly needs: number;
       readonly withinSeconds: number;
     }

@@ -3,7 +3,14 @@
 
 import type { TokenType } from 'chevrotain';
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { CalendarWindow, LiteralNode, MeterDeclaration, NameNode, Path } from '../tree/tree.ts';
+import type {
+  CalendarWindow,
+  LiteralNode,
+  MeterDeclaration,
+  MonthsLiteral,
+  NameNode,
+  Path,
+} from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
@@ -19,12 +26,13 @@ export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
   constant: ParserRule<LiteralNode | null> = this.same('constant', () => this.signed(this.literal));
 
-  // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
+  // literal = Text | months | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
   literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
 
   private literals = {
     DEF: [
       { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
+      { ALT: (): LiteralNode | null => this.SUBRULE(this.months) },
       { ALT: (): LiteralNode | null => this.SUBRULE(this.quantity) },
       ...this.eachWritten('date', 'instant', 'clock'),
       ...[word.true, word.false, word.null].map((type) => ({
@@ -32,6 +40,23 @@ export abstract class LiteralParser extends NodeParser {
       })),
     ],
     ERR_MSG: 'a value',
+  };
+
+  // months = Number ( 'year' | 'years' | 'month' | 'months' )
+  months: ParserRule<MonthsLiteral | null> = this.always(
+    'months',
+    (): { text: string | null } => ({ text: null }),
+    (draft) => {
+      const number = this.CONSUME(literal.number);
+      const unit = this.OR(this.calendarUnits);
+      if (isWritten(number) && isWritten(unit)) draft.text = `${number.image} ${unit.image}`;
+    },
+    ({ text }, first) => (text === null ? null : { kind: 'months', text, span: this.spanFrom(first)! }),
+  );
+
+  private calendarUnits = {
+    DEF: this.eachToken(word.year, word.years, word.month, word.months),
+    ERR_MSG: '`years` or `months`',
   };
 
   // quantity = Number [ Currency ] | Duration
