@@ -20,6 +20,7 @@ export const sectionNames = [
   'hardest',
   'meters',
   'ready',
+  'warm',
   'changed',
   'memory',
   'reload',
@@ -59,6 +60,7 @@ export async function runSuite(options: SuiteOptions): Promise<Results> {
 const nothing: Results = {
   decisions: [],
   ready: [],
+  warm: [],
   changed: [],
   models: [],
   reload: [],
@@ -105,6 +107,8 @@ async function runSection(
     }
     case 'ready':
       return { ready: await ready(options) };
+    case 'warm':
+      return { warm: await warm(largest, options) };
     case 'changed':
       return { changed: await changed(middle, options) };
     case 'memory':
@@ -126,6 +130,11 @@ function decisions(
 function ready({ isQuick, ...options }: SuiteOptions): Promise<Results['ready']> {
   const policies = isQuick ? [100, 1_000] : [1_000, 10_000, 100_000];
   return measureReady({ ...options, policies, workloads: ordinary, limitMs: readyLimitMs });
+}
+
+async function warm(policies: number, { rounds }: SuiteOptions): Promise<Results['warm']> {
+  const measured = await inRounds(rounds, () => alone('warm', { workload: 'actions', policies }));
+  return [{ workload: 'actions', policies, ...measured }];
 }
 
 async function changed(policies: number, { rounds }: SuiteOptions): Promise<Results['changed']> {

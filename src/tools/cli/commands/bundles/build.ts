@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { hasErrors } from '../../../../language/diagnostic/diagnostic.ts';
-import { type BundleSigner, writeBundle } from '../../../../service/policies/bundles/bundle.ts';
+import { type BundleSigner, writeBundle } from '../../../../service/policies/compiled/bundle.ts';
 import { commitOf } from '../../../../service/policies/commit.ts';
 import { entriesOf, packTexts, textOfFile } from '../../../../service/policies/texts.ts';
 import { fileError } from '../../output/file-error.ts';

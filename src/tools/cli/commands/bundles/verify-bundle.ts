@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { PackedProgram } from '../../../../language/program/packed/packed.ts';
 import { wholeOf } from '../../../../language/program/packed/whole.ts';
 import { compileToProgram } from '../../../../pipeline.ts';
-import { BundleError, type OpenedBundle, readBundle } from '../../../../service/policies/bundles/bundle.ts';
+import { BundleError, type OpenedBundle, readBundle } from '../../../../service/policies/compiled/bundle.ts';
 import { fileError } from '../../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../../output/output.ts';
 import { signedText } from './build.ts';
