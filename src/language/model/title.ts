@@ -96,7 +96,9 @@ function shown(value: Json | undefined, currency: Json): string | null {
 /** What is cut ends with `…`. */
 function shortened(value: string): string {
   const text = escapeControls(value.length <= fieldLengthMax ? value : cut(value, fieldLengthMax + 1));
-  return text.length <= fieldLengthMax || length(text) <= fieldLengthMax ? text : `${cut(text, fieldLengthMax - 1)}…`;
+  return text.length <= fieldLengthMax || length(text) <= fieldLengthMax
+    ? text
+    : `${cut(text, fieldLengthMax - 1)}…`;
 }
 
 function valueAt(payload: JsonObject, steps: readonly string[]): Json | undefined {
