@@ -6,7 +6,16 @@ import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx'
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, ownerGroup } from '../requests/timeline-events.ts';
 
-const queueFilters = ['text', 'kind', 'group', 'agent', 'action', 'older_than'] as const;
+const queueFilters = [
+  'text',
+  'kind',
+  'group',
+  'agent',
+  'action',
+  'older_than',
+  'assigned',
+  'snoozed',
+] as const;
 type QueueQuery = NonNullable<Operations['listApprovals']['query']>;
 
 /** What the address asks; a value that the service does not know is its to refuse, with words. */
@@ -44,6 +53,8 @@ export function QueueFilters({ items, groups }: QueueFiltersProps) {
       <ChoiceFilter name="agent" label="Agent" any="Any" choices={agents.map((one) => [one, one])} />
       <ChoiceFilter name="action" label="Action" any="Any" choices={actions.map((one) => [one, one])} />
       <ChoiceFilter name="older_than" label="Waiting for" any="Any time" choices={ages} />
+      <ChoiceFilter name="assigned" label="Assigned to" any="Anyone" choices={assignees} />
+      <ChoiceFilter name="snoozed" label="Put off" any="No" choices={[['yes', 'Yes, by you']]} />
       <ChoiceFilter name="order" label="Order" any="Nearest deadline" choices={orders} />
     </Filters>
   );
@@ -60,6 +71,12 @@ const ages = [
   ['3600', 'Over an hour'],
   ['14400', 'Over 4 hours'],
   ['86400', 'Over a day'],
+] as const;
+
+const assignees = [
+  ['me', 'You'],
+  ['others', 'Somebody else'],
+  ['nobody', 'Nobody'],
 ] as const;
 
 const orders = [

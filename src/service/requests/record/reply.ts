@@ -93,13 +93,6 @@ export type RequestSummary = RequestView &
     'action_key' | 'title' | 'agent' | 'point' | 'on_behalf_of' | 'requires' | 'created_at' | 'decided_at'
   >;
 
-/** An entry of the queue of those who approve. */
-export type QueuedRequest = RequestSummary & {
-  readonly may: May;
-  /** Whose answer a question waits for; null where none waits. */
-  readonly question: OpenQuestion | null;
-};
-
 export type OpenQuestion = 'yours' | 'others';
 
 interface Approval {
