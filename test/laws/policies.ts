@@ -163,7 +163,14 @@ function scopeOver({ random, actions, meters }: PolicySource, matched: readonly 
   };
 }
 
-const windows = ['24h', '7d', '15m'];
+const windows = [
+  '24h',
+  '7d',
+  '15m',
+  'today in "Asia/Tokyo"',
+  'this week in "UTC"',
+  'this month in "Europe/Berlin"',
+];
 
 function randomMeters(random: Random, actions: readonly RandomAction[]): readonly RandomMeter[] {
   const scopeOf = (matched: readonly RandomAction[]): Scope => ({
@@ -391,8 +398,10 @@ function exception(scope: Scope): string {
 
 function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
   const people = random.pick(approverNames);
+  const other = random.pick(approverNames);
+  const groups = random.chance(0.3) && other !== people ? `${people} and ${other}` : people;
   const drawn = random.pick(['', ` needs ${1 + random.below(3)}`]);
-  const needs = people === 'owner' ? '' : drawn;
+  const needs = groups.includes('owner') ? '' : drawn;
   const within = random.pick(['', ' within 1h', ' within 4h']);
   switch (effect) {
     case 'allow':
@@ -401,12 +410,12 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
         '',
         'for 10m',
         'for 2m',
-        `after approval by ${people}${needs}${within}`,
+        `after approval by ${groups}${needs}${within}`,
         `for 1h after approval by ${people}${needs}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${people}${needs}${within}`;
+      return `to ${groups}${needs}${within}`;
     case 'reauth':
       return within.trim();
     case 'deny':

@@ -7,6 +7,8 @@ import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { MeterDeclaration, Path } from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
+import type { MeterWindow } from '../../value/meter-window.ts';
+import { isZone } from '../../value/time.ts';
 import { patternsKey } from '../expressions/action-sets.ts';
 import { type Context, inferCondition, inferValue } from '../expressions/context.ts';
 import { resolveField } from '../expressions/fields.ts';
@@ -27,7 +29,7 @@ import {
   meterKeyUnknown,
   sumUnfit,
 } from '../messages/type-errors.ts';
-import { unknownCurrency } from '../messages/value-errors.ts';
+import { unknownCurrency, zoneUnknown } from '../messages/value-errors.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {
@@ -53,12 +55,12 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
   const presence = both(ctx.presence, condition?.whenTrue ?? nothingKnown);
   const argument = readArgument(declaration, { ...ctx, presence });
   const per = declaration.per.map((path) => readKey(path, { ...ctx, actions: spokenOf }));
-  const overSeconds = readSeconds(declaration.over, env);
+  const over = readWindow(declaration.over, env);
   const type = argument === null ? null : readingType(declaration, argument.expression, env);
   const keys = per.filter((key) => key !== null);
   const isOpen = since.length > 0 && restarting.keys.length === 0;
   const isFailed =
-    type === null || overSeconds === null || keys.length < per.length || actions.keys.length === 0 || isOpen;
+    type === null || over === null || keys.length < per.length || actions.keys.length === 0 || isOpen;
   if (isFailed || argument === null || (condition !== null && condition.expression === null)) {
     env.leaveOut(declaration.span);
     return null;
@@ -72,10 +74,21 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
     when: condition?.expression ?? null,
     since: restarting.keys,
     per: keys,
-    overSeconds,
+    over,
     readsResult: [argument.expression, condition?.expression ?? null].some(readsResult),
     type,
   };
+}
+
+function readWindow(node: MeterDeclaration['over'], env: Environment): MeterWindow | null {
+  if (node.kind === 'duration') {
+    const seconds = readSeconds(node, env);
+    return seconds === null ? null : { kind: 'last', seconds };
+  }
+  const { period, zone } = node;
+  if (isZone(zone.value)) return { kind: 'calendar', period, zone: zone.value };
+  env.report(zoneUnknown(zone));
+  return null;
 }
 
 /** Whether what calls return is read; a let cannot. */

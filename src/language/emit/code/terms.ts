@@ -169,6 +169,7 @@ const calls = {
   first: (writer, [list], term) => boundedCode(writer, term, js`${list}?.[0]`),
   date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
   today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
+  months_later: (writer, [date, months]) => js`${use(writer, 'monthsAfter')}(${date}, ${months})`,
   min: ofQuantities('minimum'),
   max: ofQuantities('maximum'),
   abs: ofQuantities('absolute'),

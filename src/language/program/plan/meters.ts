@@ -60,7 +60,7 @@ function define(meter: Meter, ctx: Resolving): MeterDefinition {
   return {
     id: digestOf(canonicalMeaning(resolved(whole, ctx)), ctx.digest),
     aggregate: meter.aggregate === 'distinct' ? 'values' : 'amounts',
-    overMs: meter.overSeconds * 1000,
+    over: meter.over,
     ...(readsResult ? { readsResult } : {}),
   };
 }
