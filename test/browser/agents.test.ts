@@ -166,6 +166,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await page.getByText('Disabled', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop…' }).click();
+  await page.getByRole('button', { name: 'For good' }).waitFor();
   // What is disabled already is not offered.
   expect(await page.getByRole('button', { name: 'Until someone enables it' }).count()).toBe(0);
   await page.keyboard.press('Escape');
@@ -250,4 +251,22 @@ test('an auditor sees all and finds nothing to press', async () => {
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   expect(await page.getByRole('region', { name: 'Step up' }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('an agent with as many waiting requests as it may have is told of on its page, with what was refused by code', async () => {
+  await people();
+  const { id, key } = await register('crowded');
+  const escalated = { action_key: 'demo.escalate', payload: { amount: 5 } };
+  const ask = () => authorize(service(), { key, body: JSON.stringify(escalated) });
+  for (let count = 0; count < 20; count += 1) expect((await ask()).status).toBe(200);
+  for (let count = 0; count < 3; count += 1) expect((await ask()).status).toBe(429);
+  const { page } = await open(service(), { email });
+  await page.goto(`/agents/${id}`);
+  await page.getByText('20 of 20 requests wait: further escalations are refused').waitFor();
+  await page.getByText('requests.open_max').waitFor();
+  const refused = page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' });
+  expect(await refused.textContent()).toContain('3');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto('/overview');
+  await page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' }).waitFor();
 });

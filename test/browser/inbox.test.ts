@@ -171,6 +171,7 @@ test('by keys alone one assigns a request to oneself and puts it off; others see
   expect(await ben.locator(':focus').textContent()).toBe('30 minutes');
   await ben.keyboard.press('Enter');
   await row.waitFor({ state: 'detached' });
+  await ben.getByRole('button', { name: 'More filters' }).click();
   await ben.getByLabel('Put off').selectOption('yes');
   await row.waitFor();
   await ben.locator('time', { hasText: 'Put off until' }).waitFor();

@@ -139,6 +139,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
+            <Discussion request={request} reload={reload} />
           </div>
           <div class="approval-aside">
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
@@ -155,7 +156,6 @@ function Whole({ request, problem, reload }: WholeProps) {
               />
             </div>
             {isHandled && <Handling id={id} onSnooze={() => setSnoozing(true)} />}
-            <Discussion request={request} reload={reload} />
             <Section title="Who asks">
               <WhoAsks request={request} />
             </Section>

@@ -128,7 +128,7 @@ interface SnoozeChoice {
 }
 
 /** Those that leave time to decide. */
-export function snoozeChoices(nowMs: number, deadlineMs: number): readonly SnoozeChoice[] {
+function snoozeChoices(nowMs: number, deadlineMs: number): readonly SnoozeChoice[] {
   const morning = new Date(nowMs);
   morning.setDate(morning.getDate() + 1);
   morning.setHours(morningHour, 0, 0, 0);
