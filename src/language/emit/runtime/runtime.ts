@@ -48,6 +48,7 @@ import {
 import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
 import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
+import { isRowThere, readColumn } from './tables.ts';
 
 export type RuntimeName = keyof typeof runtime;
 
@@ -71,6 +72,7 @@ export const runtime = {
   equal: equalQuantities,
   fold: cachedFold,
   hostOf,
+
   includes,
   ipOf,
   isCurrency,
@@ -79,6 +81,7 @@ export const runtime = {
   isInCidr,
   isInside,
   isIp,
+  isRowThere,
   isSingleScript,
   isTimestamp,
   length,
@@ -96,6 +99,7 @@ export const runtime = {
   own,
   portOf,
   readAll,
+  readColumn,
   readDate,
   readDatetime,
   readIp,
