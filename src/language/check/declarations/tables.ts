@@ -24,7 +24,7 @@ import {
   tableFileMalformed,
   tableFileUnnamed,
 } from '../messages/table-errors.ts';
-import { type FileRow, formatOf, readRows, type TableFormat } from '../messages/table-files.ts';
+import { type FileFault, type FileRow, formatOf, readRows, type TableFormat } from '../messages/table-files.ts';
 import { type CellReader, cellReader } from './cell-readers.ts';
 import { textOfNamedFile } from './file-entries.ts';
 import { shownType } from './lists.ts';
@@ -174,36 +174,53 @@ function createReading(
   format: TableFormat,
 ): (row: FileRow, into: RowsBuilder) => Fault | null {
   const readKey = cellReader(key.type, format);
-  const readers = shape.fields.map(({ type }) => cellReader(type, format));
-  const known = new Set([key.name, ...shape.fields.map(({ name }) => name)]);
-  const told = new Set<string>();
-  // What is wrong with the columns is wrong in every row.
-  const onlyOnce = (fault: string, line: number): Fault | null => {
-    if (told.has(fault)) return null;
-    told.add(fault);
-    return tableFileMalformed(path, line, fault);
-  };
-  return ({ line, cells }, into) => {
+  const fields = shape.fields.map((field) => ({ field, read: cellReader(field.type, format), format }));
+  const columnsFault = createColumnsCheck({ key, shape }, format);
+  return (row, into) => {
+    const { line, cells } = row;
     const place = (column: string) => ({ line, column, source: cells[column] });
-    const missing = format === 'csv' ? [...known].find((column) => !(column in cells)) : undefined;
-    if (missing !== undefined) return onlyOnce(`names no column \`${missing}\``, 1);
+    const fault = columnsFault(row);
+    if (fault !== null) return tableFileMalformed(path, fault.line, fault.fault);
     const found = keyText(cells[key.name], readKey);
-    if (found === null)
-      return cells[key.name] === undefined
-        ? keyMissing(path, place(key.name))
-        : cellUnfit(path, place(key.name), key.type);
+    if (found === null) {
+      const isEmpty = cells[key.name] === undefined;
+      return isEmpty ? keyMissing(path, place(key.name)) : cellUnfit(path, place(key.name), key.type);
+    }
     const own: (TableCell | undefined)[] = [];
-    for (const [at, field] of shape.fields.entries()) {
-      const cell = cellIn(cells, field, { read: readers[at]!, format });
-      if (cell === null) return cellUnfit(path, place(field.name), field.type);
+    for (const one of fields) {
+      const cell = cellIn(cells, one.field, one);
+      if (cell === null) return cellUnfit(path, place(one.field.name), one.field.type);
       own.push(cell);
     }
-    const stray = shape.isOpen ? undefined : Object.keys(cells).find((column) => !known.has(column));
-    if (stray !== undefined)
-      return onlyOnce(`has a column \`${stray}\` that is not declared`, format === 'csv' ? 1 : line);
     into.add(found, own);
     return null;
   };
+}
+
+/** The columns of CSV are those of its first line, so what is wrong with them is said once; JSON says them in every line. */
+function createColumnsCheck({ key, shape }: Declared, format: TableFormat): (row: FileRow) => FileFault | null {
+  const known = new Set([key.name, ...shape.fields.map(({ name }) => name)]);
+  const stray = (cells: FileRow['cells']): string | undefined =>
+    shape.isOpen ? undefined : Object.keys(cells).find((column) => !known.has(column));
+  if (format === 'jsonl') {
+    return ({ line, cells }) => {
+      const column = stray(cells);
+      return column === undefined ? null : { line, fault: undeclared(column) };
+    };
+  }
+  let isFirst = true;
+  return ({ cells }) => {
+    if (!isFirst) return null;
+    isFirst = false;
+    const missing = [...known].find((column) => !(column in cells));
+    if (missing !== undefined) return { line: 1, fault: `names no column \`${missing}\`` };
+    const column = stray(cells);
+    return column === undefined ? null : { line: 1, fault: undeclared(column) };
+  };
+}
+
+function undeclared(column: string): string {
+  return `has a column \`${column}\` that is not declared`;
 }
 
 function keyText(source: Json | undefined, read: CellReader): string | null {

@@ -27,8 +27,7 @@ export function writeCell(bytes: ByteWriter, cell: TableCell | undefined): void 
   const own = Array.isArray(cell) ? new ByteWriter() : scratch;
   own.clear();
   writeContent(own, cell);
-  bytes.integer(own.length + 1);
-  bytes.raw(own.take());
+  bytes.append(own);
 }
 
 function writeContent(bytes: ByteWriter, cell: TableCell): void {
@@ -72,11 +71,11 @@ function readDecimal(bytes: ByteReader): Decimal {
 /** The cell so many behind the one at which the reader stands; undefined where there is none. */
 export function readCell(bytes: ByteReader, place: number): TableCell | undefined {
   for (let left = place; left > 0; left -= 1) {
-    const skipped = bytes.integer();
-    if (skipped > 0) bytes.at += skipped - 1;
+    const length = bytes.integer();
+    bytes.at += length;
   }
   const length = bytes.integer();
-  return length === 0 ? undefined : readContent(bytes, bytes.at + length - 1);
+  return length === 0 ? undefined : readContent(bytes, bytes.at + length);
 }
 
 function readContent(bytes: ByteReader, end: number): TableCell {

@@ -3,7 +3,7 @@
 //
 //   rows       bucket after bucket, by the highest bits of the hash; in a bucket by key      `buckets` says where each begins
 //   row        length of the rest | key length | key as UTF-16 units | cell ...
-//   cell       0 where there is none, else (`cells.ts`) length + 1 | tag | content
+//   cell       0 where there is none, else (`cells.ts`) length | tag | content
 
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { readCell, type TableCell, writeCell } from './cells.ts';
