@@ -7,6 +7,7 @@ import type { MeterFigures } from './meters.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReloadPause } from './reload-pause.ts';
 import type { RequestFigures } from './request.ts';
+import type { PromiseStep } from './service/promises.ts';
 import type { TriedFigures } from './tried.ts';
 import type { WarmStart } from './warm-start.ts';
 import type { WorkloadName } from './workloads.ts';
@@ -34,6 +35,7 @@ export interface Sections {
     readonly ask: { readonly rounds: number };
     readonly answer: readonly WorstFigures[];
   };
+  readonly promises: { readonly ask: { readonly rounds: number }; readonly answer: readonly PromiseStep[] };
 }
 
 interface Sized {
@@ -67,6 +69,7 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   hardest: async ({ sizes, rounds }) => (await import('./hardest.ts')).measureHardest(sizes, rounds),
   meters: async ({ sizes, rounds }) => (await import('./meters.ts')).measureMeters(sizes, rounds),
   worst: async ({ rounds }) => (await import('./worst.ts')).measureWorst(rounds),
+  promises: async ({ rounds }) => (await import('./service/promises.ts')).measurePromises(rounds),
 };
 
 if (process.send !== undefined) {

@@ -9,6 +9,8 @@ import type { MeterFigures } from './meters.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReadyFigures } from './ready.ts';
 import type { RequestFigures } from './request.ts';
+import type { PromiseStep } from './service/promises.ts';
+import type { ServedFigures } from './service/served.ts';
 import type { TriedFigures } from './tried.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
@@ -29,6 +31,8 @@ export interface Results {
   readonly hardest: readonly HardFigures[];
   readonly meters: readonly MeterFigures[];
   readonly worst: readonly WorstFigures[];
+  readonly promises: readonly PromiseStep[];
+  readonly served: ServedFigures | null;
 }
 
 interface Sized {

@@ -54,6 +54,46 @@ export interface Measured extends LoadResult {
   readonly processorPerRequest: number;
 }
 
+export interface ServerRow {
+  readonly kind: ServerKind;
+  readonly connections: number;
+  /** A round each. */
+  readonly results: readonly Measured[];
+}
+
+export interface RoundsOptions {
+  readonly connectionCounts: readonly number[];
+  readonly rounds: number;
+  readonly measureMs: number;
+}
+
+/** Each server in its turn in every round. */
+export async function measureServers(
+  kinds: readonly ServerKind[],
+  { connectionCounts, rounds, measureMs }: RoundsOptions,
+): Promise<readonly ServerRow[]> {
+  const rows = connectionCounts.flatMap((connections) =>
+    kinds.map((kind) => ({ kind, connections, results: [] as Measured[] })),
+  );
+  const servers = new Map<ServerKind, Server>();
+  try {
+    for (const kind of kinds) {
+      const server = await startServer(kind);
+      servers.set(kind, server);
+      // Until its code is compiled a server says nothing about itself.
+      await load(server, 32, 2 * measureMs);
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const { kind, connections, results } of rows) {
+        results.push(await load(servers.get(kind)!, connections, measureMs));
+      }
+    }
+    return rows;
+  } finally {
+    for (const server of servers.values()) server.process.stdin?.end();
+  }
+}
+
 /** Memory of the server that is in use now, in megabytes. */
 export function residentMegabytes({ process: { pid } }: Server): number {
   const pageBytes = 4096;

@@ -1,8 +1,16 @@
 // The rules of literals, names and paths. Literals are kept as written: no number is read, only signs are joined to what
 // they precede.
 
+import type { TokenType } from 'chevrotain';
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { LiteralNode, NameNode, Path } from '../tree/tree.ts';
+import type {
+  CalendarWindow,
+  LiteralNode,
+  MeterDeclaration,
+  MonthsLiteral,
+  NameNode,
+  Path,
+} from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
@@ -32,12 +40,13 @@ export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
   constant: ParserRule<LiteralNode | null> = this.same('constant', () => this.signed(this.literal));
 
-  // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
+  // literal = Text | months | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
   literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
 
   private literals = {
     DEF: [
       { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
+      { ALT: (): LiteralNode | null => this.SUBRULE(this.months) },
       { ALT: (): LiteralNode | null => this.SUBRULE(this.quantity) },
       ...this.eachWritten('date', 'instant', 'clock'),
       ...[word.true, word.false, word.null].map((type) => ({
@@ -45,6 +54,23 @@ export abstract class LiteralParser extends NodeParser {
       })),
     ],
     ERR_MSG: 'a value',
+  };
+
+  // months = Number ( 'year' | 'years' | 'month' | 'months' )
+  months: ParserRule<MonthsLiteral | null> = this.always(
+    'months',
+    (): { text: string | null } => ({ text: null }),
+    (draft) => {
+      const number = this.CONSUME(literal.number);
+      const unit = this.OR(this.calendarUnits);
+      if (isWritten(number) && isWritten(unit)) draft.text = `${number.image} ${unit.image}`;
+    },
+    ({ text }, first) => (text === null ? null : { kind: 'months', text, span: this.spanFrom(first)! }),
+  );
+
+  private calendarUnits = {
+    DEF: this.eachToken(word.year, word.years, word.month, word.months),
+    ERR_MSG: '`years` or `months`',
   };
 
   // quantity = Number [ Currency ] | Duration
@@ -70,6 +96,46 @@ export abstract class LiteralParser extends NodeParser {
   private bounds = {
     DEF: [{ ALT: () => this.signed(this.quantity) }, ...this.eachWritten('date', 'instant')],
     ERR_MSG: 'a bound',
+  };
+
+  // meterWindow = Duration | calendarWindow
+  meterWindow: ParserRule<MeterDeclaration['over'] | null> = this.same('meterWindow', () =>
+    this.OR(this.meterWindows),
+  );
+
+  // calendarWindow = ( 'today' | 'this' ( 'week' | 'month' ) ) 'in' Text
+  calendarWindow: ParserRule<CalendarWindow | null> = this.node<CalendarWindow>(
+    'calendarWindow',
+    () => ({ kind: 'calendar-window', period: null, zone: null, span: null }),
+    (draft) => {
+      this.OR(this.calendarPeriods(draft));
+      this.CONSUME(word.in, { ERR_MSG: '`in` and a time zone, such as `in "Europe/Berlin"`,' });
+      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
+    },
+    ({ period, zone }) => period && zone,
+  );
+
+  private calendarPeriods(draft: Draft<CalendarWindow>) {
+    const period = (type: TokenType, named: CalendarWindow['period']) => ({
+      ALT: () => {
+        this.CONSUME(type);
+        draft.period = named;
+      },
+    });
+    const thisOne = () => {
+      this.CONSUME(word.this);
+      this.OR1({
+        DEF: [period(word.week, 'week'), period(word.month, 'month')],
+        ERR_MSG: '`this week` or `this month`',
+      });
+    };
+    return { DEF: [period(word.today, 'day'), { ALT: thisOne }], ERR_MSG: '`today`' };
+  }
+
+  private meterWindows = {
+    DEF: [...this.eachWritten('duration'), ...this.eachRule<MeterDeclaration['over']>(this.calendarWindow)],
+    ERR_MSG:
+      'a duration such as `24h`, or `today in "Europe/Berlin"`, `this week in ...`, `this month in ...`',
   };
 
   // fieldName = Word | Text

@@ -40,7 +40,8 @@ async function isBundle(path: string): Promise<boolean> {
   }
 }
 
-function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
+/** What a bundle says, as if it were read from a directory. */
+export function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
   const files = texts
     .filter(({ kind }) => kind === 'policy')
     .map(({ path, text }): SourceText => ({ path, text }));
