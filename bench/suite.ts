@@ -21,6 +21,7 @@ export const sectionNames = [
   'hardest',
   'meters',
   'ready',
+  'warm',
   'changed',
   'memory',
   'reload',
@@ -71,6 +72,7 @@ export async function runSuite(options: SuiteOptions): Promise<Results> {
 const nothing: Results = {
   decisions: [],
   ready: [],
+  warm: [],
   changed: [],
   models: [],
   reload: [],
@@ -119,6 +121,8 @@ async function runSection(
     }
     case 'ready':
       return { ready: await ready(options) };
+    case 'warm':
+      return { warm: await warm(largest, options) };
     case 'changed':
       return { changed: await changed(middle, options) };
     case 'memory':
@@ -149,6 +153,11 @@ async function ready({ isQuick, ...options }: SuiteOptions): Promise<Results['re
     all.push(...(await measureReady(asked)));
   }
   return all;
+}
+
+async function warm(policies: number, { rounds }: SuiteOptions): Promise<Results['warm']> {
+  const measured = await inRounds(rounds, () => alone('warm', { workload: 'actions', policies }));
+  return [{ workload: 'actions', policies, ...measured }];
 }
 
 async function changed(policies: number, { rounds }: SuiteOptions): Promise<Results['changed']> {

@@ -43,7 +43,15 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
       address: `/playground?request=${shown.request}&file=payments%2Fpayments.policy`,
       waitFor: '.cm-content',
     },
+    { name: 'compare', address: '/compare' },
+    { name: 'diagnostic', address: '/diagnostics/unknown-field' },
+    { name: 'alerts', address: '/alerts' },
+    { name: 'alert-rules', address: '/alerts?tab=rules' },
+    { name: 'webhooks', address: '/alerts?tab=webhooks' },
+    { name: 'points', address: '/points' },
     { name: 'access', address: '/access' },
+    { name: 'applications', address: '/access?tab=applications' },
+    { name: 'invitations', address: '/access?tab=invitations' },
     { name: 'audit', address: '/audit' },
     { name: 'account', address: '/account' },
     { name: 'welcome', address: '/welcome' },
@@ -51,6 +59,7 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
     { name: 'sign-in', address: '/overview', isPublic: true },
     { name: 'setup', address: '/setup', isPublic: true },
     { name: 'invitation', address: '/invitation', isPublic: true },
+    { name: 'reset', address: '/reset', isPublic: true },
     { name: 'apply', address: '/apply', isPublic: true },
   ];
 }

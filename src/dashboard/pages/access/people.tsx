@@ -36,7 +36,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
   const mayChange = useGrant('people.change') === 'yes';
   return (
     <TableScroll label="List of people" isOld={isOld}>
-      <table class="table table-stack">
+      <table class="table table-stack table-brief">
         <thead>
           <tr>
             <th scope="col">Name</th>
@@ -67,8 +67,10 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
               <td data-label="Status">
                 <StatusBadge status={person.status} />
               </td>
-              <td data-label="Codes">{person.has_totp ? 'set up' : 'no'}</td>
-              <td data-label="Added" class="access-when">
+              <td data-label="Codes" class="brief-hidden">
+                {person.has_totp ? 'set up' : 'no'}
+              </td>
+              <td data-label="Added" class="access-when brief-hidden">
                 <Ago at={person.created_at} />
               </td>
               {mayChange && (

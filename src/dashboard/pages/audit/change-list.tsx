@@ -5,7 +5,7 @@ import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { FewLines } from '../../parts/text/few-lines.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { pageOfSubject, wordsOfChange } from './change-words.ts';
+import { pageOfSubject, wordsOfChange, wordsOfField, wordsOfScope } from './change-words.ts';
 import { type Difference, differences } from './differences.ts';
 
 type Change = Reply<'listChanges'>['items'][number];
@@ -80,8 +80,8 @@ function ChangeRow({ change }: { readonly change: Change }) {
 /** What people call it, where the change holds that. */
 function nameOfSubject(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { email, name } = value as { readonly email?: unknown; readonly name?: unknown };
-  return typeof email === 'string' ? email : typeof name === 'string' ? name : null;
+  const { email, name, scope } = value as Readonly<Record<string, unknown>>;
+  return typeof email === 'string' ? email : typeof name === 'string' ? name : wordsOfScope(scope);
 }
 
 /** "ann@example.com (b3f1...)" says who it was without the id. */
@@ -112,8 +112,8 @@ function DifferenceList({ items }: { readonly items: readonly Difference[] }) {
     <dl class="audit-differences">
       {items.map(({ path, before, after }) => (
         <div key={path}>
-          <dt>
-            <PlainText text={path === '' ? 'value' : path} isShort />
+          <dt title={path}>
+            <PlainText text={path === '' ? 'value' : wordsOfField(path)} isShort />
           </dt>
           <dd>
             {before !== null && (

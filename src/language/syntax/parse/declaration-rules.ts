@@ -312,7 +312,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'since' patterns ]
-  //   [ 'per' path { ',' path } ] 'over' Duration
+  //   [ 'per' path { ',' path } ] 'over' meterWindow
   meter: ParserRule<Declaration | null> = this.node<DeclarationOf<'meter'>>(
     'meter',
     () => ({
@@ -339,7 +339,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
         ),
       );
       this.CONSUME(word.over);
-      draft.over = this.written('duration');
+      this.part(draft, 'over', this.meterWindow);
     },
     ({ name, aggregate, over }) => name && aggregate && over,
   );

@@ -252,7 +252,7 @@ function decidedOf(result: AuthorizeResult): DecidedResult {
     case 'too-many-open':
       throw new ProblemError('too_many_open_requests', 'wait until people have decided earlier requests');
     case 'stopped':
-      throw new ProblemError('stopped', stoppedText(result));
+      throw new ProblemError('stopped', stoppedText);
     case 'not-allowed-now':
       throw notAllowedNow(result);
     case 'decided':
