@@ -197,6 +197,10 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
     return `${when}${since}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
   };
   const money = subject(scope, 'money', 1);
+  const hasCurrency = readableHere(scope, ['enumeration']).some(
+    ({ text, canMiss }) => !canMiss && text === 'payload.currency',
+  );
+  const isOfEachCurrency = money === 'payload.price' && hasCurrency && random.chance(0.4);
   const number = subject(scope, 'number', 2);
   const text = subject(scope, 'text', 1);
   return [
@@ -207,7 +211,9 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
           {
             name: 'spent',
             currency: 'USD',
-            text: `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
+            text: isOfEachCurrency
+              ? `meter spent = sum(${money}) of ${quotable(one.key)} per payload.currency over ${random.pick(windows)}`
+              : `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
     ...(number === null

@@ -179,6 +179,7 @@ const declarations = {
   meter: [
     'sum',
     'sum in a currency',
+    'sum of each currency',
     'count',
     'distinct',
     'when',

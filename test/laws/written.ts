@@ -118,6 +118,9 @@ function meterFeatures({ aggregate, currency, when, since, per, over }: MeterDec
     ...(when === null ? [] : ['written meter when']),
     ...since.map((pattern) => `written meter since ${patternForm(pattern)}`),
     ...per.map(({ root }) => `written meter per ${root.text}`),
+    ...(per.some(({ steps }) => steps.at(-1)?.text === 'currency') && currency === null && aggregate === 'sum'
+      ? ['written meter sum of each currency']
+      : []),
     `written meter over ${over.kind === 'duration' ? 'a duration' : over.period}`,
   ];
 }

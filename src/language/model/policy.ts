@@ -53,8 +53,8 @@ export interface Meter {
   readonly aggregate: 'sum' | 'count' | 'distinct';
   /** Null for `count`. */
   readonly argument: Expression | null;
-  /** ISO 4217, where the meter sums money. */
-  readonly currency: string | null;
+  /** Where the meter sums money: ISO 4217, or the field of `per` that names the currency. */
+  readonly currency: string | FieldRead | null;
   /** Keys of the actions that it counts, sorted. */
   readonly actions: readonly string[];
   readonly when: Expression | null;

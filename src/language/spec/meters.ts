@@ -55,7 +55,9 @@ function addedValue({ aggregate, argument, currency }: Meter, scope: EvaluationS
   if (aggregate === 'distinct') return valueText(value);
   if (value === unknown || value === null || typeof value !== 'object' || isInterval(value)) return null;
   if (!isMoney(value)) return value as Decimal;
-  return value.currency === null || value.currency === currency ? value.amount : null;
+  // One that is kept for each currency is read and entered under the currency of the request.
+  const isOfMeter = value.currency === null || typeof currency !== 'string' || value.currency === currency;
+  return isOfMeter ? value.amount : null;
 }
 
 function valueText(value: Value | Unknown): string | null {

@@ -2,7 +2,7 @@
 // from records, so its expressions read payload, agent, request and action only.
 
 import { childrenOf } from '../../model/children.ts';
-import type { Expression } from '../../model/expression.ts';
+import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { MeterDeclaration, Path } from '../../syntax/tree/tree.ts';
@@ -56,8 +56,10 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
   const argument = readArgument(declaration, { ...ctx, presence });
   const per = declaration.per.map((path) => readKey(path, { ...ctx, actions: spokenOf }));
   const over = readWindow(declaration.over, env);
-  const type = argument === null ? null : readingType(declaration, argument.expression, env);
   const keys = per.filter((key) => key !== null);
+  const ownCurrency = currencyKey(argument?.expression ?? null, keys);
+  const summed = { argument: argument?.expression ?? null, ownCurrency };
+  const type = argument === null ? null : readingType(declaration, summed, env);
   const isOpen = since.length > 0 && restarting.keys.length === 0;
   const isFailed =
     type === null || over === null || keys.length < per.length || actions.keys.length === 0 || isOpen;
@@ -69,7 +71,7 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
     name: declaration.name.text,
     aggregate: declaration.aggregate,
     argument: argument.expression,
-    currency: type.kind === 'money' ? (declaration.currency?.text ?? null) : null,
+    currency: type.kind === 'money' ? (declaration.currency?.text ?? ownCurrency) : null,
     actions: actions.keys,
     when: condition?.expression ?? null,
     since: restarting.keys,
@@ -109,9 +111,24 @@ function readArgument(
   return expression === null ? null : { expression };
 }
 
+/** What stands after `per` and is the currency of the field that is added up. */
+function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): FieldRead | null {
+  if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
+  const { root, steps, type } = argument;
+  const path = [root, ...steps.slice(0, -1), type.currencyField].join('.');
+  const reads = keys.flatMap((key) => (key.kind === 'payload' ? [key.read] : []));
+  return reads.find((read) => [read.root, ...read.steps].join('.') === path) ?? null;
+}
+
+interface Summed {
+  readonly argument: Expression | null;
+  /** That the meter is kept for. */
+  readonly ownCurrency: FieldRead | null;
+}
+
 function readingType(
   declaration: MeterDeclaration,
-  argument: Expression | null,
+  { argument, ownCurrency }: Summed,
   env: Environment,
 ): Type | null {
   const { aggregate, currency } = declaration;
@@ -131,6 +148,7 @@ function readingType(
     env.report(sumUnfit(argument));
     return null;
   }
+  if (currency === null && ownCurrency !== null) return moneyType;
   if (currency === null) env.report(meterCurrencyMissing(argument));
   else if (!isCurrency(currency.text)) env.report(unknownCurrency(currency.span, currency.text));
   else return moneyType;

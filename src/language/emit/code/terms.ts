@@ -35,7 +35,10 @@ export function termCode(writer: Writer, term: Term): Js {
         inline: () => js`${term.meter}`,
         make: (constant) => constant.meter,
       });
-      return js`${use(writer, 'readMeter')}(f.meters, ${name}, ${term.currency})`;
+      const { currency } = term;
+      return typeof currency === 'object' && currency !== null
+        ? js`${use(writer, 'readMeterIn')}(f.meters, ${name}, ${value(currency)})`
+        : js`${use(writer, 'readMeter')}(f.meters, ${name}, ${currency})`;
     }
     case 'now':
       return js`${use(writer, 'readNow')}(f.nowMs)`;

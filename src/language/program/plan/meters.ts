@@ -175,7 +175,7 @@ function countedEntry({ when, argument, currency }: Meter, translation: Translat
   return {
     when: when === null ? definite(true) : translation.condition(when),
     argument: argument === null ? null : translation.term(argument),
-    currency,
+    currency: typeof currency === 'string' ? currency : null,
   };
 }
 

@@ -14,13 +14,27 @@ import type {
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
-import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.ts';
+import { Currency, literal, NameToken, sign, Text, type Token, Word, word } from './tokens.ts';
 
 type LiteralOf<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 type SignableLiteral = LiteralOf<'number' | 'money' | 'duration'>;
 
 const isCurrency = tokenTable(Currency);
 const isDot = tokenTable(sign.dot);
+const isWord = tokenTable(Word);
+const isPlainLiteral = tokenTable(
+  Text,
+  literal.number,
+  literal.duration,
+  literal.date,
+  literal.instant,
+  literal.clock,
+);
+/** What stands behind an operand that goes on. */
+const goesOn = tokenTable(
+  ...[sign.dot, sign.openParen, sign.plus, sign.minus, sign.star, sign.slash, word.else, Currency],
+);
+const isEntryEnd = tokenTable(sign.comma, sign.closeSquare, sign.closeParen);
 
 export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
@@ -159,6 +173,50 @@ export abstract class LiteralParser extends NodeParser {
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
+  // ---- what needs no rule: nothing of it can be missing, and most operands are no more
+
+  /** A literal or a path of words that is the whole operand; null for any other, of which nothing is read. */
+  protected plainOperand(): LiteralNode | Path | null {
+    // While the library learns the rules, they are read.
+    if (this.RECORDING_PHASE) return null;
+    const first = this.LA(1);
+    if (isPlainLiteral[first.tokenTypeIdx] === true) {
+      return goesOn[this.LA(2).tokenTypeIdx] === true ? null : this.plainLiteral(first);
+    }
+    if (first.tokenType !== NameToken) return null;
+    let end = 2;
+    while (isDot[this.LA(end).tokenTypeIdx] === true && isWord[this.LA(end + 1).tokenTypeIdx] === true)
+      end += 2;
+    return goesOn[this.LA(end).tokenTypeIdx] === true ? null : this.plainPath(end);
+  }
+
+  /** The same where it is all that stands before a comma or the end of a list. */
+  protected plainEntry(): LiteralNode | null {
+    if (this.RECORDING_PHASE) return null;
+    const first = this.LA(1);
+    const isPlain =
+      isPlainLiteral[first.tokenTypeIdx] === true && isEntryEnd[this.LA(2).tokenTypeIdx] === true;
+    return isPlain ? this.plainLiteral(first) : null;
+  }
+
+  private plainLiteral(token: Token): LiteralNode | null {
+    this.CONSUME(token.tokenType);
+    const kind = kindOfWritten.get(token.tokenType);
+    return kind === undefined ? textLiteral(token, this) : writtenLiteral(kind, token, this);
+  }
+
+  /** Up to so many tokens ahead, a word and a dot by turns. */
+  private plainPath(end: number): Path {
+    const root = plainName(this.CONSUME(NameToken), this)!;
+    const steps: NameNode[] = [];
+    for (let at = 2; at < end; at += 2) {
+      this.CONSUME(sign.dot);
+      steps.push(plainName(this.CONSUME(Word), this)!);
+    }
+    const last = steps.at(-1);
+    return { kind: 'path', root, steps, span: last ? spanning(root.span, last.span) : root.span };
+  }
+
   protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {
     const options = expected === undefined ? undefined : { ERR_MSG: expected };
     return writtenLiteral(kind, this.CONSUME(literal[kind], options), this);
@@ -193,7 +251,9 @@ export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
   return { ...value, text: `-${value.text}`, span };
 }
 
-type WrittenKind = 'number' | 'duration' | 'date' | 'instant' | 'clock';
+const writtenKinds = ['number', 'duration', 'date', 'instant', 'clock'] as const;
+type WrittenKind = (typeof writtenKinds)[number];
+const kindOfWritten = new Map(writtenKinds.map((kind) => [literal[kind], kind] as const));
 
 export function writtenLiteral<Kind extends WrittenKind>(
   kind: Kind,
