@@ -270,3 +270,18 @@ test('an agent with as many waiting requests as it may have is told of on its pa
   await page.goto('/overview');
   await page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' }).waitFor();
 });
+
+test('on a phone an agent of the list takes two lines, without what is of little use there', async () => {
+  await people();
+  await register('listed');
+  const { page } = await open(service(), { email, size: sizes.phone });
+  await page.goto('/agents?text=listed');
+  const row = page.getByRole('row').filter({ hasText: 'listed' });
+  await row.waitFor();
+  expect((await row.boundingBox())?.height).toBeLessThan(90);
+  expect(await row.getByText('low risk').isVisible()).toBe(true);
+  expect(await row.locator('[data-label="Signs"]').isVisible()).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize(sizes.laptop);
+  expect(await row.locator('[data-label="Signs"]').isVisible()).toBe(true);
+});

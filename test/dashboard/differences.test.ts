@@ -1,7 +1,7 @@
 // Before and after of a change, as the fields that differ.
 
 import { expect, test } from 'vitest';
-import { wordsOfField, wordsOfScope } from '../../src/dashboard/pages/audit/change-words.ts';
+import { pageOfScope, wordsOfField, wordsOfScope } from '../../src/dashboard/pages/audit/change-words.ts';
 import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
 import { differences } from '../../src/dashboard/pages/audit/differences.ts';
 
@@ -75,5 +75,7 @@ test.each([
 test('what a kill switch stops is said in words', () => {
   const scopes = [{ kind: 'all' }, { kind: 'tier', tier: 'high' }, { kind: 'area', area: 'payment' }];
   const words = ['Everything', 'Agents of high risk', 'Actions of payment', 'One agent', null, null];
-  expect([...scopes, { kind: 'agent', agentId: 'a1' }, 'all', null].map(wordsOfScope)).toEqual(words);
+  const all = [...scopes, { kind: 'agent', agentId: 'a/1' }, 'all', null];
+  expect(all.map(wordsOfScope)).toEqual(words);
+  expect(all.map(pageOfScope)).toEqual([null, null, null, '/agents/a%2F1', null, null]);
 });

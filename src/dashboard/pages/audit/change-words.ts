@@ -83,6 +83,13 @@ export function wordsOfScope(scope: unknown): string | null {
   return kind === 'agent' ? 'One agent' : null;
 }
 
+/** The agent that a kill switch stops, by its scope in the record; null for anything else. */
+export function pageOfScope(scope: unknown): string | null {
+  if (typeof scope !== 'object' || scope === null) return null;
+  const { kind, agentId } = scope as Readonly<Record<string, unknown>>;
+  return kind === 'agent' && typeof agentId === 'string' ? `/agents/${encodeURIComponent(agentId)}` : null;
+}
+
 const personChanges: ReadonlySet<string> = new Set([
   'person-changed',
   'invitation-accepted',

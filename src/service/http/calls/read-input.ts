@@ -6,7 +6,7 @@ import { type JsonLimits, readJson } from '../../../language/json/read.ts';
 import { jsonType } from '../contract/content-type.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
-import { detailOfBody, problemPlace } from './schema-faults.ts';
+import { detailOfBody, placeOfFault } from './schema-faults.ts';
 
 export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: JsonLimits): unknown {
   if (!jsonType.test(request.headers['content-type'] ?? '')) {
@@ -17,7 +17,7 @@ export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: J
   if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
   const validate = request.compileValidationSchema(schema);
   if (validate(json.value)) return json.value;
-  const errors = (validate.errors ?? []).slice(0, placesMax).map(problemPlace);
+  const errors = (validate.errors ?? []).slice(0, placesMax).map(placeOfFault);
   throw new ProblemError('invalid_body', detailOfBody(errors), { errors });
 }
 

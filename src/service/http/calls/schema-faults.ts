@@ -11,7 +11,7 @@ export interface SchemaFault {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-export function problemPlace(fault: SchemaFault): ProblemPlace {
+export function placeOfFault(fault: SchemaFault): ProblemPlace {
   const { keyword, instancePath, params = {} } = fault;
   const { additionalProperty: extra, missingProperty: missing } = params;
   if (keyword === 'additionalProperties' && typeof extra === 'string')

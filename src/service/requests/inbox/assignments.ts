@@ -2,7 +2,7 @@
 // people to read: nothing is decided by it, nobody is kept from deciding, and no record is made of it.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type InboxKind, stillCounting, untilChanged } from './until-changed.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
 
 export interface RequestAssignment {
   /** Of the request. */
@@ -26,7 +26,7 @@ export async function assignmentsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
 ): Promise<ReadonlyMap<string, RequestAssignment>> {
-  const all = await stillCounting(documents, kind, { nowMs, countMax: assignmentsMax });
+  const all = await inboxMarksAt(documents, kind, { nowMs, countMax: assignmentsMax });
   return new Map(all.map((one) => [one.id, one]));
 }
 

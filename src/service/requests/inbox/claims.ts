@@ -2,7 +2,7 @@
 // people to read: nothing is decided by it, nobody is kept from anything, and no record is made of it.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type InboxKind, stillCounting, untilChanged } from './until-changed.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
 
 export interface RequestClaim {
   /** The id of the person: a person looks at one request at a time. */
@@ -27,7 +27,7 @@ export async function claimsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
 ): Promise<readonly RequestClaim[]> {
-  const claims = await stillCounting(documents, kind, { nowMs, countMax: claimsMax });
+  const claims = await inboxMarksAt(documents, kind, { nowMs, countMax: claimsMax });
   return claims.toSorted((one, other) => other.createdAtMs - one.createdAtMs);
 }
 

@@ -2,7 +2,7 @@
 // before the request's deadline, and for everybody else nothing changes.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type InboxKind, stillCounting, untilChanged } from './until-changed.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
 
 export interface Snooze {
   readonly id: string;
@@ -26,7 +26,7 @@ export async function snoozesOf(
   personId: string,
   nowMs: number,
 ): Promise<ReadonlyMap<string, Snooze>> {
-  const all = await stillCounting(documents, kind, { nowMs, countMax: snoozesMax, parent: personId });
+  const all = await inboxMarksAt(documents, kind, { nowMs, countMax: snoozesMax, parent: personId });
   return new Map(all.map((one) => [one.requestId, one]));
 }
 

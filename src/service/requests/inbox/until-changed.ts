@@ -45,7 +45,7 @@ export async function untilChanged<T extends Ending, Result>(
 }
 
 /** Those that count at a moment, the latest first, at most `countMax` of all that are stored. */
-export async function stillCounting<T extends Ending>(
+export async function inboxMarksAt<T extends Ending>(
   documents: Pick<DocumentStore, 'list'>,
   { kind }: InboxKind<T>,
   { nowMs, countMax, parent = null }: CountingPage,
