@@ -159,6 +159,8 @@ export interface Guarantee {
 /** About every request for which its condition is not false. */
 export type Claim = (OutcomeClaim | AskClaim) & {
   readonly when: Expression | null;
+  /** About those alone for which it is true. No text says so: a summary asks it. */
+  readonly isDefinite?: boolean;
   readonly span: Span;
 };
 
