@@ -192,7 +192,14 @@ function scopeOver({ random, actions, meters }: PolicySource, matched: readonly 
   };
 }
 
-const windows = ['24h', '7d', '15m'];
+const windows = [
+  '24h',
+  '7d',
+  '15m',
+  'today in "Asia/Tokyo"',
+  'this week in "UTC"',
+  'this month in "Europe/Berlin"',
+];
 
 function randomMeters(random: Random, actions: readonly RandomAction[]): readonly RandomMeter[] {
   const scopeOf = (matched: readonly RandomAction[]): Scope => ({
@@ -219,6 +226,10 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
     return `${when}${since}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
   };
   const money = subject(scope, 'money', 1);
+  const hasCurrency = readableHere(scope, ['enumeration']).some(
+    ({ text, canMiss }) => !canMiss && text === 'payload.currency',
+  );
+  const isOfEachCurrency = money === 'payload.price' && hasCurrency && random.chance(0.4);
   const number = subject(scope, 'number', 2);
   const text = subject(scope, 'text', 1);
   return [
@@ -229,7 +240,9 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
           {
             name: 'spent',
             currency: 'USD',
-            text: `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
+            text: isOfEachCurrency
+              ? `meter spent = sum(${money}) of ${quotable(one.key)} per payload.currency over ${random.pick(windows)}`
+              : `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
     ...(number === null
@@ -420,8 +433,10 @@ function exception(scope: Scope): string {
 
 function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
   const people = random.pick(approverNames);
+  const other = random.pick(approverNames);
+  const groups = random.chance(0.3) && other !== people ? `${people} and ${other}` : people;
   const drawn = random.pick(['', ` needs ${1 + random.below(3)}`]);
-  const needs = people === 'owner' ? '' : drawn;
+  const needs = groups.includes('owner') ? '' : drawn;
   const within = random.pick(['', ' within 1h', ' within 4h']);
   switch (effect) {
     case 'allow':
@@ -430,12 +445,12 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
         '',
         'for 10m',
         'for 2m',
-        `after approval by ${people}${needs}${within}`,
+        `after approval by ${groups}${needs}${within}`,
         `for 1h after approval by ${people}${needs}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${people}${needs}${within}`;
+      return `to ${groups}${needs}${within}`;
     case 'reauth':
       return within.trim();
     case 'deny':

@@ -60,6 +60,7 @@ const calls = {
   first: values,
   date: values,
   today: known,
+  months_later: values,
   min: quantities,
   max: quantities,
   abs: quantities,
@@ -145,12 +146,21 @@ function pairs(left: readonly string[], right: readonly string[]): readonly stri
 
 const conditions: readonly Clause['kind'][] = ['when', 'unless', 'because'];
 const clauses = {
-  allow: [...conditions, 'for', 'after-approval', 'after-reauth', 'needs', 'within', 'points'],
+  allow: [
+    ...conditions,
+    'for',
+    'after-approval',
+    'several groups',
+    'after-reauth',
+    'needs',
+    'within',
+    'points',
+  ],
   deny: [...conditions, 'points'],
-  escalate: [...conditions, 'to', 'needs', 'within', 'points'],
+  escalate: [...conditions, 'to', 'several groups', 'needs', 'within', 'points'],
   reauth: [...conditions, 'within', 'points'],
   risk: [...conditions, 'points'],
-} satisfies Record<EffectWord, readonly Clause['kind'][]>;
+} satisfies Record<EffectWord, readonly (Clause['kind'] | 'several groups')[]>;
 
 const declarations = {
   action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],
@@ -172,10 +182,12 @@ const declarations = {
   meter: [
     'sum',
     'sum in a currency',
+    'sum of each currency',
     'count',
     'distinct',
     'when',
     'since key',
+    ...['over a duration', 'over day', 'over week', 'over month'],
     'per agent',
     'per owner',
     'per session',
@@ -242,6 +254,7 @@ const writtenExpressions = {
   'single-script': [''],
   else: ['text', 'number', 'money', 'date', 'boolean', 'path', 'list-literal'],
   today: [''],
+  months: [''],
   call: [''],
   // What a broken file leaves.
   missing: [],

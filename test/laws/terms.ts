@@ -192,6 +192,9 @@ const textFallback = (scope: Scope): string | null =>
     ...readableHere(scope, ['text']).map((one) => one.text),
   ]);
 
+/** The last leads out of the calendar. */
+const monthsSteps = ['+ 1 month', '+ 18 years', '- 6 months', '- 1 year', '+ 9_000 years'];
+
 /** What can be read as it stands. */
 const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   number: [
@@ -283,6 +286,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   ],
   date: [
     (scope, depth) => made`date(${term(scope, 'timestamp', depth)}, ${zone(scope, depth)})`,
+    (scope, depth) => made`(${term(scope, 'date', depth)} ${scope.random.pick(monthsSteps)})`,
     ...extremes('date'),
   ],
   timestamp: [

@@ -44,6 +44,7 @@ const anyLiteral: fc.Arbitrary<LiteralNode> = fc.oneof(
     { kind: 'date', text: '2026-12-25', span },
     { kind: 'instant', text: '2026-12-25T09:00Z', span },
     { kind: 'clock', text: '09:00', span },
+    { kind: 'months', text: '18 years', span },
     { kind: 'boolean', value: true, span },
     { kind: 'null', span },
   ),
@@ -159,5 +160,5 @@ function isRepeatedComparison({
 }
 
 function isBareValue({ kind }: ExpressionNode): boolean {
-  return ['text', 'number', 'money', 'duration', 'date', 'instant', 'clock'].includes(kind);
+  return ['text', 'number', 'money', 'duration', 'date', 'instant', 'clock', 'months'].includes(kind);
 }

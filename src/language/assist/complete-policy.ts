@@ -17,7 +17,7 @@ export function completePolicy(
   const place = placeAt(text, at);
   if (place.isProse) return null;
   const [path = ''] = pathPattern.exec(place.before) ?? [];
-  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask)\s$/.test(place.before)) return null;
+  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask|over)\s$/.test(place.before)) return null;
   const all = withDeclared(vocabulary, text);
   const head = place.before.slice(0, place.before.length - path.length);
   const dot = path.lastIndexOf('.');
@@ -114,6 +114,7 @@ const policyWords = [
   'unless',
   'because',
 ];
+const windowWords = ['today in', 'this week in', 'this month in'];
 const typeWords = [
   'boolean',
   'string',
@@ -140,7 +141,7 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words(declarationWords);
   if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
-  if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+$/.test(head))
+  if (/\b(?:(?:to|approval\s+by)\s+(?:\w+\s+and\s+)*|(?:never|always)\s+ask\s+)$/.test(head))
     return named(names.approvers, 'approvers');
   if (declaration === 'action' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
@@ -152,6 +153,7 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
     return words(['allow', 'deny', 'escalate', 'reauth', 'ask']);
   if (declaration === 'guarantee' && /^\s*allow\s+$/.test(head))
     return words(['only when', 'unapproved only when']);
+  if (declaration === 'meter' && /\bover\s+$/.test(head)) return words(windowWords);
   const isOfList = /\b(?:in|any\s+of)\s+$/.test(head);
   const lists = isOfList
     ? [

@@ -109,6 +109,7 @@ const checkErrors = {
   'guard-lowers-risk': 'a `deny`, `escalate` or `reauth` rule has negative points',
   'risk-against-grain': 'a guard that rising risk silences, or an `allow` that it opens',
   'unreadable-in-meter': 'a meter reads what records do not hold',
+  'months-unfit': 'years or months stand where no date is, or are no whole number',
   'meter-currency-missing': 'a meter sums money without naming a currency',
   'meter-currency-needless': 'a meter names a currency without summing money',
   'meter-argument-unfit': 'a meter adds up or tells apart values of an unfit type',
@@ -123,7 +124,7 @@ const checkErrors = {
 
 /** Codes of what is legal and probably not meant. */
 export const checkWarnings = {
-  'group-named-twice': 'an action names one group twice',
+  'group-named-twice': 'an action or a rule names one group twice',
   'list-entry-twice': 'a list holds one entry twice',
   'list-join-case': 'a list that ignores case is joined into one that does not',
   'list-entry-mixed-script': 'a word of a list entry mixes letters of several scripts',

@@ -159,9 +159,12 @@ function collect(node: Condition | Term, into: Collection): void {
       break;
     case 'meter': {
       const { meter, currency } = node;
+      // The currency of the request is a reading of its own.
+      const named = typeof currency === 'string' ? currency : null;
       note(into, `meters.${meter}`, () =>
-        reading(({ meters }) => quantityValue(readMeter(meters, meter, currency))),
+        reading(({ meters }) => quantityValue(readMeter(meters, meter, named))),
       );
+      for (const child of conditionChildren(node)) collect(child, into);
       break;
     }
     case 'now':

@@ -12,11 +12,12 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'absent':
     case 'read':
     case 'fact':
-    case 'meter':
     case 'now':
     case 'risk':
     case 'let':
       return [];
+    case 'meter':
+      return typeof node.currency === 'object' && node.currency !== null ? [node.currency] : [];
     case 'flag':
       return [node.term];
     case 'truth':

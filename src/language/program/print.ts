@@ -43,7 +43,7 @@ function printRule(rule: PlannedRule): string {
 function printRequirement(requirement: PlannedRule['requirement']): string {
   if (requirement === null) return '';
   if (requirement.kind === 'approval') {
-    return ` needs ${requirement.needs} of ${requirement.group} within ${requirement.withinSeconds}s`;
+    return ` needs ${requirement.needs} of ${requirement.groups.join(' and ')} within ${requirement.withinSeconds}s`;
   }
   return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;
 }

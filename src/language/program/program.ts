@@ -64,7 +64,7 @@ export interface CountedEntry {
   readonly when: Condition;
   /** The amount to add or the value to tell apart; null where requests are counted. */
   readonly argument: Term | null;
-  /** Of the meter, where it sums money. */
+  /** Of the meter, where it sums money of one currency. */
   readonly currency: string | null;
 }
 
@@ -142,7 +142,7 @@ export type Term =
   | (TermNode & { readonly kind: 'absent' })
   | (TermNode & { readonly kind: 'truth'; readonly condition: Condition })
   | (TermNode & { readonly kind: 'fact'; readonly fact: RequestFact })
-  | (TermNode & { readonly kind: 'meter'; readonly meter: string; readonly currency: string | null })
+  | (TermNode & { readonly kind: 'meter'; readonly meter: string; readonly currency: string | Term | null })
   | ColumnTerm
   | (TermNode & { readonly kind: 'now' | 'risk' })
   | (TermNode & { readonly kind: 'let'; readonly index: number })

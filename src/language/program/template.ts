@@ -179,7 +179,10 @@ function writeTermParts(term: Term, into: Gathering): void {
       into.key += term.fact;
       break;
     case 'meter':
-      writeConstant(term, term.currency ?? '', into);
+      if (typeof term.currency === 'object' && term.currency !== null) {
+        writeConstant(term, 'in', into);
+        writeTerm(term.currency, into);
+      } else writeConstant(term, term.currency ?? '', into);
       break;
     case 'let':
       writeConstant(term, '', into);

@@ -262,10 +262,13 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
   }
 }
 
-function readMeter({ meter }: MeterRead, { set, facts }: EvaluationScope): Value | Unknown {
+function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | Unknown {
+  const { set, facts } = scope;
   const reading = Object.hasOwn(facts.meters, meter) ? facts.meters[meter] : undefined;
   if (reading === undefined) return unknown;
-  const currency = set.meters.get(meter)?.currency ?? null;
+  const named = set.meters.get(meter)?.currency ?? null;
+  const currency = named === null || typeof named === 'string' ? named : readField(named, scope);
+  if (currency !== null && typeof currency !== 'string') return unknown;
   const scalar = (amount: Decimal) => (currency === null ? amount : { amount, currency });
   return interval(scalar(reading.low), scalar(reading.high));
 }

@@ -1,9 +1,10 @@
 // Prints expressions of the model in the language, so that a proposed change reads as a condition of a policy. Every
 // nested operation is in parentheses, and literals are escaped as data.
 
-import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
+import type { Call, ComparisonOperator, Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { showValue } from '../../language/spec/show.ts';
+import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { formatCidr } from '../../language/value/ip.ts';
 import { escapeControls } from '../../language/value/text.ts';
 
@@ -74,10 +75,19 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'list':
       return `[${joined(expression.elements)}]`;
     case 'call':
+      if (expression.builtin === 'months_later') return monthsText(expression, inner);
       return expression.builtin === 'today'
         ? `today in ${joined(expression.args)}`
         : `${expression.builtin}(${joined(expression.args)})`;
   }
+}
+
+/** `payload.born + 18 years`. */
+function monthsText({ args }: Call, inner: (operand: Expression) => string): string {
+  const [date, later] = args as readonly [Expression, Expression];
+  const months = later.kind === 'literal' ? toNumber(later.value as Decimal) : 0;
+  const [count, unit] = months % 12 === 0 ? [Math.abs(months) / 12, 'year'] : [Math.abs(months), 'month'];
+  return `${inner(date)} ${months < 0 ? '-' : '+'} ${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 /** The opposite of the condition. */

@@ -39,6 +39,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show the settings and where each comes from',
     load: async () => (await import('./commands/config.ts')).defineConfig,
   },
+  doctor: {
+    summary: 'say what is wrong with an installation, and what to do',
+    load: async () => (await import('./commands/doctor.ts')).defineDoctor,
+  },
   check: {
     summary: 'check policies and show what is wrong',
     load: async () => (await import('./commands/check.ts')).defineCheck,
@@ -83,6 +87,10 @@ const commands: Readonly<Record<string, Entry>> = {
   matrix: {
     summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
+  },
+  summary: {
+    summary: 'say what policies do, in plain sentences that are proved',
+    load: async () => (await import('./commands/summary.ts')).defineSummary,
   },
   replay: {
     summary: 'try policies on the requests of the past',

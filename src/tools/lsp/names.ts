@@ -191,7 +191,7 @@ function addClause(clause: Clause, around: Around): void {
   switch (clause.kind) {
     case 'to':
     case 'after-approval':
-      use('approvers', clause.group, around);
+      for (const group of clause.groups) use('approvers', group, around);
       return;
     case 'when':
     case 'unless':

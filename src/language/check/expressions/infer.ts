@@ -29,6 +29,7 @@ export function infer(node: Tree, ctx: Context): Inferred {
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
     case 'boolean':
     case 'null':
       return plainType(inferLiteral(node, ctx.env));

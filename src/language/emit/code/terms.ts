@@ -36,7 +36,10 @@ export function termCode(writer: Writer, term: Term): Js {
         inline: () => js`${term.meter}`,
         make: (constant) => constant.meter,
       });
-      return js`${use(writer, 'readMeter')}(f.meters, ${name}, ${term.currency})`;
+      const { currency } = term;
+      return typeof currency === 'object' && currency !== null
+        ? js`${use(writer, 'readMeterIn')}(f.meters, ${name}, ${value(currency)})`
+        : js`${use(writer, 'readMeter')}(f.meters, ${name}, ${currency})`;
     }
     case 'column':
       return columnCode(writer, term);
@@ -191,6 +194,7 @@ const calls = {
   first: (writer, [list], term) => boundedCode(writer, term, js`${list}?.[0]`),
   date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
   today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
+  months_later: (writer, [date, months]) => js`${use(writer, 'monthsAfter')}(${date}, ${months})`,
   min: ofQuantities('minimum'),
   max: ofQuantities('maximum'),
   abs: ofQuantities('absolute'),

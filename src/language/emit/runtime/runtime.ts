@@ -2,7 +2,9 @@
 
 import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
 import type { Facts } from '../../model/request.ts';
+import { monthsLater } from '../../value/calendar.ts';
 import { isCurrency } from '../../value/currency.ts';
+import { toNumber } from '../../value/decimal.ts';
 import { canonicalEmail, domain } from '../../value/email.ts';
 import { canonicalHost } from '../../value/host-name.ts';
 import { includes } from '../../value/includes.ts';
@@ -41,6 +43,7 @@ import {
   readDatetime,
   readIp,
   readMeter,
+  readMeterIn,
   readMoney,
   readNow,
   readTimestamp,
@@ -94,6 +97,7 @@ export const runtime = {
   meterKey,
   meterUse,
   minimum,
+  monthsAfter,
   multiply: multiplyQuantities,
   negate: negateQuantity,
   own,
@@ -105,6 +109,7 @@ export const runtime = {
   readIp,
   readLet,
   readMeter,
+  readMeterIn,
   readMoney,
   readNow,
   readTimestamp,
@@ -162,6 +167,11 @@ function dateOf(instant: Maybe<Numeric | RuntimeQuantity>, zone: string): Numeri
   if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
   const date = dateInZone(exact(instant), zone);
   return date === null ? undefined : plain(date);
+}
+
+function monthsAfter(date: Maybe<Numeric | RuntimeQuantity>, months: Numeric): number | undefined {
+  if (date == null || (typeof date === 'object' && !('coefficient' in date))) return undefined;
+  return monthsLater(toNumber(exact(date)), toNumber(exact(months))) ?? undefined;
 }
 
 /** A let that rules of one action share: its place in the state, and where its code and constants stand. */

@@ -330,7 +330,7 @@ const formsBySignature = new Map<string, Form>();
 
 function formOf(record: object): Form {
   let node = rootForm;
-  for (const key of Object.keys(record)) {
+  for (const key in record) {
     const value = (record as Readonly<Record<string, unknown>>)[key];
     node = step(step(node, key), isPartOfForm(key, value) ? value : rootForm);
   }
@@ -388,12 +388,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** As `formOf` would say. */
 function isOfForm(record: Readonly<Record<string, unknown>>, { fields }: Form): boolean {
-  const keys = Object.keys(record);
-  if (keys.length !== fields.length) return false;
-  for (let at = 0; at < keys.length; at += 1) {
-    const { key, isFixed, value } = fields[at]!;
+  let at = 0;
+  for (const key in record) {
+    const field = fields[at];
     const own = record[key];
-    if (keys[at] !== key || isPartOfForm(key, own) !== isFixed || (isFixed && own !== value)) return false;
+    if (field?.key !== key || isPartOfForm(key, own) !== field.isFixed) return false;
+    if (field.isFixed && own !== field.value) return false;
+    at += 1;
   }
-  return true;
+  return at === fields.length;
 }

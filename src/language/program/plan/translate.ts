@@ -183,7 +183,8 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
       return factTerm(expression, ctx.action);
     case 'meter': {
       ctx.meters.add(expression.meter);
-      const currency = ctx.set.meters.get(expression.meter)?.currency ?? null;
+      const named = ctx.set.meters.get(expression.meter)?.currency ?? null;
+      const currency = typeof named === 'object' && named !== null ? term(named) : named;
       return { kind: 'meter', meter: expression.meter, currency, ...openTerm(expression, 4) };
     }
     case 'column':

@@ -313,7 +313,7 @@ export abstract class DeclarationParser extends TableParser {
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'since' patterns ]
-  //   [ 'per' path { ',' path } ] 'over' Duration
+  //   [ 'per' path { ',' path } ] 'over' meterWindow
   meter: ParserRule<Declaration | null> = this.node<DeclarationOf<'meter'>>(
     'meter',
     () => ({
@@ -340,7 +340,7 @@ export abstract class DeclarationParser extends TableParser {
         ),
       );
       this.CONSUME(word.over);
-      draft.over = this.written('duration');
+      this.part(draft, 'over', this.meterWindow);
     },
     ({ name, aggregate, over }) => name && aggregate && over,
   );

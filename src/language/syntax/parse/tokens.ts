@@ -43,7 +43,7 @@ const quantityWords = ['sum', 'count', 'distinct', 'since', 'today'] as const;
 const typeWords = ['secret', 'signed', 'money', 'result'] as const;
 const claimWords = ['unapproved', 'ask', 'only'] as const;
 const qualityWords = ['single_script'] as const;
-const calendarWords = ['year'] as const;
+const calendarWords = ['year', 'years', 'this', 'week', 'month', 'months'] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [

@@ -235,6 +235,7 @@ export function printLiteral(literal: LiteralNode, mode: TextMode = 'plain'): st
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
       return literal.text;
   }
 }

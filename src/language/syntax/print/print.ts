@@ -202,8 +202,15 @@ function printMeter(meter: DeclarationOf<'meter'>): string {
   const anew = since.length === 0 ? '' : ` since ${printPatterns(since)}`;
   const keys = per.length === 0 ? '' : ` per ${per.map(printExpression).join(', ')}`;
   const of = printPatterns(patterns);
-  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${anew}${keys} over ${over.text}`;
+  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${anew}${keys} over ${printWindow(over)}`;
 }
+
+function printWindow(over: DeclarationOf<'meter'>['over']): string {
+  if (over.kind === 'duration') return over.text;
+  return `${periodWords[over.period]} in ${printText(over.zone)}`;
+}
+
+const periodWords = { day: 'today', week: 'this week', month: 'this month' } as const;
 
 function printPatterns(patterns: readonly Pattern[]): string {
   return patterns.map(({ text, isQuoted }) => (isQuoted ? quote(text) : text)).join(', ');

@@ -197,7 +197,13 @@ export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly since: readonly Pattern[];
   /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
-  readonly over: DurationLiteral;
+  readonly over: DurationLiteral | CalendarWindow;
+}
+
+/** `today in "Zone"`, `this week in "Zone"` or `this month in "Zone"`. */
+export interface CalendarWindow extends NodeOf<'calendar-window'> {
+  readonly period: 'day' | 'week' | 'month';
+  readonly zone: TextLiteral;
 }
 
 /** An action key, a group's name, `area.*`, `*.verb` or `*`, as text without quotes. */
@@ -231,9 +237,9 @@ export interface RuleNode extends NamedNode<'rule'> {
 
 export type Clause =
   | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'after-approval'; readonly group: NameNode } & Node)
+  | ({ readonly kind: 'after-approval'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
-  | ({ readonly kind: 'to'; readonly group: NameNode } & Node)
+  | ({ readonly kind: 'to'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
   | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)
@@ -275,6 +281,7 @@ export type LiteralNode =
   | DateLiteral
   | Written<'instant'>
   | ClockLiteral
+  | MonthsLiteral
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Node)
   | ({ readonly kind: 'null' } & Node);
 
@@ -293,6 +300,8 @@ export type NumberLiteral = Written<'number'>;
 export type DurationLiteral = Written<'duration'>;
 export type DateLiteral = Written<'date'>;
 export type ClockLiteral = Written<'clock'>;
+/** `18 years`, `6 months`: behind `+` or `-` and a date. */
+export type MonthsLiteral = Written<'months'>;
 
 /** `amount` as written, sign included; `currency` as written. */
 export interface MoneyLiteral extends NodeOf<'money'> {

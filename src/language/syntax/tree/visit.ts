@@ -10,6 +10,7 @@ const literalKinds = {
   date: true,
   instant: true,
   clock: true,
+  months: true,
   boolean: true,
   null: true,
 } satisfies Record<LiteralNode['kind'], true>;

@@ -36,6 +36,7 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
     case 'boolean':
     case 'null':
     case 'today':
@@ -176,6 +177,7 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
     case 'boolean':
     case 'null':
       return neighbours(expression).map((put) => replacement(text, expression.span, put));
