@@ -24,7 +24,13 @@ import {
   tableFileMalformed,
   tableFileUnnamed,
 } from '../messages/table-errors.ts';
-import { type FileFault, type FileRow, formatOf, readRows, type TableFormat } from '../messages/table-files.ts';
+import {
+  type FileFault,
+  type FileRow,
+  formatOf,
+  readRows,
+  type TableFormat,
+} from '../messages/table-files.ts';
 import { type CellReader, cellReader } from './cell-readers.ts';
 import { textOfNamedFile } from './file-entries.ts';
 import { shownType } from './lists.ts';
@@ -198,7 +204,10 @@ function createReading(
 }
 
 /** The columns of CSV are those of its first line, so what is wrong with them is said once; JSON says them in every line. */
-function createColumnsCheck({ key, shape }: Declared, format: TableFormat): (row: FileRow) => FileFault | null {
+function createColumnsCheck(
+  { key, shape }: Declared,
+  format: TableFormat,
+): (row: FileRow) => FileFault | null {
   const known = new Set([key.name, ...shape.fields.map(({ name }) => name)]);
   const stray = (cells: FileRow['cells']): string | undefined =>
     shape.isOpen ? undefined : Object.keys(cells).find((column) => !known.has(column));
