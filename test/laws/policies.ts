@@ -226,10 +226,10 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
     return `${when}${since}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
   };
   const money = subject(scope, 'money', 1);
-  const hasCurrency = readableHere(scope, ['enumeration']).some(
-    ({ text, canMiss }) => !canMiss && text === 'payload.currency',
-  );
-  const isOfEachCurrency = money === 'payload.price' && hasCurrency && random.chance(0.4);
+  const isThere = (sort: 'money' | 'enumeration', field: string): boolean =>
+    readableHere(scope, [sort]).some(({ text, canMiss }) => !canMiss && text === field);
+  const isOfEachCurrency =
+    isThere('money', 'payload.price') && isThere('enumeration', 'payload.currency') && random.chance(0.4);
   const number = subject(scope, 'number', 2);
   const text = subject(scope, 'text', 1);
   return [
@@ -241,7 +241,7 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
             name: 'spent',
             currency: 'USD',
             text: isOfEachCurrency
-              ? `meter spent = sum(${money}) of ${quotable(one.key)} per payload.currency over ${random.pick(windows)}`
+              ? `meter spent = sum(payload.price) of ${quotable(one.key)} per payload.currency over ${random.pick(windows)}`
               : `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
           },
         ]),

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../src/language/model/metering.ts';
 import { meterReading } from '../../src/language/spec/meters.ts';
 import { type Decimal, fromNumber, parseDecimal } from '../../src/language/value/decimal.ts';
-import { countingAt, type MeterWindow } from '../../src/language/value/meter-window.ts';
+import { grantCountsAt, type MeterWindow } from '../../src/language/value/meter-window.ts';
 import { Window } from '../../src/service/meters/window.ts';
 
 interface Entry {
@@ -150,7 +150,7 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
         expect(window.read({ ...end, requestId: null })).toEqual(
           readingOf(entries, aggregate, { ...end, over }),
         );
-        const isCounted = countingAt(over, nowMs);
+        const isCounted = grantCountsAt(over, nowMs);
         const restarts = entries.filter(({ contribution }) => isAnew(contribution));
         const restartMs = Math.max(
           ...restarts.map(({ atMs }) => (atMs !== null && isCounted(atMs) ? atMs : -1)),

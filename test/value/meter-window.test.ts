@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CalendarPeriod,
-  countingAt,
   countsUntilMs,
+  grantCountsAt,
   type MeterWindow,
   windowMsMax,
   windowStartMs,
@@ -109,7 +109,7 @@ describe('a window of the calendar', () => {
 
   it('counts what is granted from its first millisecond on, later than now, too', () => {
     const startMs = Date.parse('2026-03-28T23:00Z');
-    const isCounted = countingAt(calendar('day', 'Europe/Berlin'), startMs + hourMs);
+    const isCounted = grantCountsAt(calendar('day', 'Europe/Berlin'), startMs + hourMs);
     expect([startMs - 1, startMs, startMs + 48 * hourMs].map(isCounted)).toEqual([false, true, true]);
   });
 

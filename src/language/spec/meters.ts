@@ -7,7 +7,7 @@ import type { Facts, Reading } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
 import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
-import { countingAt } from '../value/meter-window.ts';
+import { grantCountsAt } from '../value/meter-window.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from './evaluate.ts';
 import { resolveFacts } from './payload.ts';
 import { isInterval, isMoney } from './quantity.ts';
@@ -86,7 +86,7 @@ export function meterReading(
   requests: readonly MeteredRequest[],
   { nowMs, current }: ReadingMoment,
 ): Reading | null {
-  const isCounted = countingAt(over, nowMs);
+  const isCounted = grantCountsAt(over, nowMs);
   const inWindow = requests.filter(({ grantedAtMs }) => grantedAtMs === null || isCounted(grantedAtMs));
   const counted = sinceRestart(inWindow);
   // What the call of the request that asks will return is not known.

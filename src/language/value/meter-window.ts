@@ -16,7 +16,7 @@ export type MeterWindow =
 export type CalendarPeriod = 'day' | 'week' | 'month';
 
 /** Whether a grant of a moment counts at another, which may be the earlier one. */
-export function countingAt(window: MeterWindow, nowMs: number): (atMs: number) => boolean {
+export function grantCountsAt(window: MeterWindow, nowMs: number): (atMs: number) => boolean {
   const startMs = windowStartMs(window, nowMs);
   return window.kind === 'last' ? (atMs) => atMs > startMs : (atMs) => atMs >= startMs;
 }

@@ -5,7 +5,7 @@
 
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
-import { countingAt, type MeterWindow, windowStartMs } from '../../language/value/meter-window.ts';
+import { grantCountsAt, type MeterWindow, windowStartMs } from '../../language/value/meter-window.ts';
 import { Restarts } from './restarts.ts';
 import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 
@@ -141,13 +141,13 @@ export class Window {
   isEmpty(nowMs: number): boolean {
     this.#moveTo(nowMs);
     const hasEntries = this.#pending.size > 0 || this.#granted.length > this.#start;
-    return !hasEntries && this.#restarts.isEmpty(countingAt(this.#options.over, nowMs));
+    return !hasEntries && this.#restarts.isEmpty(grantCountsAt(this.#options.over, nowMs));
   }
 
   /** Puts the start where the first entry stands that still counts. */
   #moveTo(nowMs: number): void {
     const { over } = this.#options;
-    const isCounted = countingAt(over, nowMs);
+    const isCounted = grantCountsAt(over, nowMs);
     this.#restartMs = this.#restarts.lastMs(isCounted);
     const counts = ({ atMs }: Granted): boolean => isCounted(atMs) && atMs >= this.#restartMs;
     for (;;) {
