@@ -2,10 +2,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
+import { answersOf } from '../../src/tools/cli/tasks/init-questions.ts';
 import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
 import { countRun } from '../../src/tools/testing/report.ts';
 import { runTestFiles } from '../../src/tools/testing/run.ts';
@@ -57,4 +59,66 @@ it('writes nothing where something is', async () => {
   expect(file.code).toBe(2);
   expect(readdirSync(join(folder, 'a'))).toEqual(['notes.txt']);
   expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('mine');
+});
+
+describe('what it asks on a terminal', () => {
+  function terminal(answers: string) {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    input.end(answers);
+    const shown: string[] = [];
+    output.on('data', (chunk: Buffer) => shown.push(chunk.toString()));
+    return {
+      input: Object.assign(input, { isTTY: true }),
+      output: Object.assign(output, { isTTY: true }),
+      shown,
+    };
+  }
+  const packs = ['devops', 'mail'];
+
+  it('is three questions, each with an answer for who only presses Enter', async () => {
+    const { shown, ...none } = terminal('\n\n\n');
+    expect(await answersOf({}, packs, none)).toEqual({ pack: null, directory: 'policies', domain: null });
+    expect(shown.join('').match(/\? \[/g)).toHaveLength(3);
+    const { shown: _, ...some } = terminal('mail\nrules\nacme.org\n');
+    expect(await answersOf({}, packs, some)).toEqual({
+      pack: 'mail',
+      directory: 'rules',
+      domain: 'acme.org',
+    });
+  });
+
+  it('is asked again where the answer is none, and not at all where an argument gives it', async () => {
+    const { shown, ...rest } = terminal('mial\nmail\nACME\nacme.org\n');
+    const answers = await answersOf({ directory: 'rules' }, packs, rest);
+    expect(answers).toEqual({ pack: 'mail', directory: 'rules', domain: 'acme.org' });
+    expect(shown.join('')).toContain('did you mean mail?');
+    expect(shown.join('')).toContain('"ACME" is no domain');
+    expect(shown.join('')).not.toContain('Which directory');
+  });
+
+  it('is answered by nobody who ends the input', async () => {
+    const { shown: _, ...rest } = terminal('mail\n');
+    await expect(answersOf({}, packs, rest)).rejects.toThrow('nothing was written');
+  });
+
+  it('is nothing where there is no terminal', async () => {
+    const { shown, input, output } = terminal('mail\nrules\n\n');
+    const piped = { input: Object.assign(input, { isTTY: false }), output };
+    expect(await answersOf({}, packs, piped)).toEqual({ pack: null, directory: 'policies', domain: null });
+    expect(shown).toEqual([]);
+  });
+});
+
+it('writes the domain that it is given, and the policies and tests still hold', async () => {
+  const cwd = createFolder();
+  const made = await writ(['init', 'rules', '--pack', 'mail', '--domain', 'a-firm.co.uk'], { cwd });
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(readFileSync(join(cwd, 'rules/mail.policy'), 'utf8')).toContain('["a-firm.co.uk"]');
+  expect(await writ(['fmt', '--check', 'rules'], { cwd })).toMatchObject({ code: 0 });
+  expect(await writ(['test', 'rules'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  expect(await writ(['init', 'other', '--domain', 'no domain'], { cwd })).toMatchObject({
+    code: 2,
+    stderr: 'error: --domain "no domain" is no domain: write one such as acme.org, in lower case\n',
+  });
+  expect(readdirSync(cwd)).toEqual(['rules']);
 });

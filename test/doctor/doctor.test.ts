@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { loadConfig } from '../../src/service/http/config.ts';
-import { writeBundle } from '../../src/service/policies/bundles/bundle.ts';
+import { writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import type { NamedFinding } from '../../src/tools/cli/doctor/examine.ts';
 import { diskFinding, examineRoom } from '../../src/tools/cli/doctor/machine.ts';

@@ -151,6 +151,15 @@ describe('Circuit', () => {
     expect([all, most].map((output) => holdsOf(circuit, without(7), output))).toEqual([false, false]);
   });
 
+  it('makes gates over inputs that lie far apart', () => {
+    const circuit = new Circuit();
+    const drawn = Array.from({ length: 40 * 300 }, () => circuit.free());
+    const inputs = drawn.filter((_, at) => at % 300 === 0);
+    const all = circuit.and(inputs);
+    const without = inputs.map((one, at) => (at === 20 ? notLiteral(one) : one));
+    expect([inputs, without].map((those) => holdsOf(circuit, those, all))).toEqual([true, false]);
+  });
+
   it('has what is preferred in the next model, and gates as that makes them', () => {
     const circuit = new Circuit();
     const inputs = Array.from({ length: 600 }, () => circuit.free());

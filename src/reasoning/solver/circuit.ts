@@ -76,8 +76,8 @@ export class Circuit {
   #andOf(sorted: readonly SolverLiteral[]): SolverLiteral {
     if (sorted.length < 2) return sorted[0] ?? this.yes;
     if (sorted.length > inputsMax) {
-      const blocks = Map.groupBy(sorted, (literal) => Math.floor(variableOf(literal) / blockVariables));
-      if (blocks.size > 1) return this.and([...blocks.values()].map((block) => this.#andOf(block)));
+      const groups = groupsOf(sorted);
+      if (groups.length > 1) return this.and(groups.map((group) => this.#andOf(group)));
     }
     const key = sorted.join();
     const output = this.#gates.get(key) ?? this.#gate(sorted);
@@ -170,6 +170,14 @@ export class Circuit {
 
 export function negatedLiteral({ isTrue, isFalse }: Pair): Pair {
   return { isTrue: isFalse, isFalse: isTrue };
+}
+
+/** Fewer than there are literals: variables that lie too far apart to be neighbours are grouped by their order. */
+function groupsOf(sorted: readonly SolverLiteral[]): readonly (readonly SolverLiteral[])[] {
+  const blocks = Map.groupBy(sorted, (literal) => Math.floor(variableOf(literal) / blockVariables));
+  if (blocks.size < sorted.length) return [...blocks.values()];
+  const starts = Array.from({ length: Math.ceil(sorted.length / inputsMax) }, (_, at) => at * inputsMax);
+  return starts.map((start) => sorted.slice(start, start + inputsMax));
 }
 
 /** A negative weight of a literal is a positive one of its opposite, and a higher bound. */

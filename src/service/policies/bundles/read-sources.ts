@@ -2,9 +2,9 @@
 
 import { open, readFile, stat } from 'node:fs/promises';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
+import { BundleError, bundleMagic, type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import { contentHashOf, type ReadSources, readPaths, readPolicies } from '../read.ts';
 import { sourceDiagnostic } from '../walk.ts';
-import { BundleError, bundleMagic, type OpenedBundle, readBundle } from './bundle.ts';
 
 /** What cannot be read is a diagnostic. */
 export async function readSources(path: string): Promise<ReadSources> {

@@ -1,5 +1,5 @@
-// `writ init`: makes a directory with a small policy, its tests and a page about them. INVARIANT: it changes no existing
-// file, and refuses a directory that is not empty.
+// `writ init`: makes a directory with a small policy or a pack, its tests and a page about them. INVARIANT: it changes no
+// existing file, and refuses a directory that is not empty.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -8,30 +8,40 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { nearestOf } from '../../../language/diagnostic/suggest.ts';
+import { parse } from '../../../language/syntax/parse.ts';
+import { printFile } from '../../../language/syntax/print/print.ts';
 import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
+import { answersOf, directoryDefault, exampleDomain, type InitAnswers } from '../tasks/init-questions.ts';
 
 export function defineInit(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .argument('[directory]', 'where to make it; must not be there, or be empty', 'policies')
+    .argument(
+      '[directory]',
+      `where to make it; must not be there, or be empty (default: "${directoryDefault}")`,
+    )
     .option(
       '--pack <name>',
       `policies of a kind of agent in place of the small one: ${packNames().join(', ')}`,
     )
+    .option('--domain <name>', `the domain of your organisation, in place of ${exampleDomain}`)
     .addHelpText(
       'after',
-      '\nExamples:\n  writ init\n  writ init agents/support\n  writ init --pack devops\n  writ init agents/shell --pack coding',
+      '\nOn a terminal it asks for what is left out.\n\nExamples:\n  writ init\n  writ init agents/support\n  writ init --pack devops\n  writ init agents/shell --pack coding',
     )
-    .action(async (directory: string, { pack }: Options) => {
-      finish(await init(directory, pack));
+    .action(async (directory: string | undefined, { pack, domain }: Options) => {
+      if (pack !== undefined) folderOf(pack);
+      const terminal = { input: process.stdin, output: process.stdout };
+      finish(await init(await answersOf({ directory, pack, domain }, packNames(), terminal)));
     });
 }
 
 interface Options {
   readonly pack?: string;
+  readonly domain?: string;
 }
 
-async function init(directory: string, pack: string | undefined): Promise<ExitCode> {
-  const folder = pack === undefined ? fileURLToPath(new URL('../init/', import.meta.url)) : folderOf(pack);
+async function init({ directory, pack, domain }: InitAnswers): Promise<ExitCode> {
+  const folder = pack === null ? fileURLToPath(new URL('../init/', import.meta.url)) : folderOf(pack);
   const starters = await startersIn(folder);
   const texts = await Promise.all(starters.map((name) => readFile(join(folder, name), 'utf8')));
   try {
@@ -41,7 +51,8 @@ async function init(directory: string, pack: string | undefined): Promise<ExitCo
     // `wx` fails on a file that somebody made in the meantime.
     for (const [index, name] of starters.entries()) {
       await mkdir(dirname(join(directory, name)), { recursive: true });
-      await writeFile(join(directory, name), asPlaced(texts[index]!, directory), { flag: 'wx' });
+      const text = ofDomain(name, asPlaced(texts[index]!, directory), domain);
+      await writeFile(join(directory, name), text, { flag: 'wx' });
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -49,7 +60,7 @@ async function init(directory: string, pack: string | undefined): Promise<ExitCo
       `cannot write ${directory}: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  print(describe(directory, starters, pack === undefined ? [exampleRequest] : []));
+  print(describe(directory, starters, pack === null ? [exampleRequest] : []));
   return exitCodes.ok;
 }
 
@@ -90,6 +101,15 @@ function asPlaced(text: string, directory: string): string {
     .replaceAll('npm run writ -- ', 'writ ')
     .replaceAll(/\[([^\]]+)\]\((?:\.\.\/)+[^)]+\)/g, '$1')
     .replaceAll(/\b(?:examples\/packs|policies)\/\w[\w-]*(?=[ \n])/g, () => pathOf(directory));
+}
+
+/** With another domain in place of that of the example, and policies as `writ fmt` leaves them. */
+function ofDomain(name: string, text: string, domain: string | null): string {
+  if (domain === null) return text;
+  const changed = text.replaceAll(new RegExp(exampleDomain.replace('.', '\\.'), 'gi'), (found) =>
+    found === exampleDomain ? domain : domain.toUpperCase(),
+  );
+  return name.endsWith('.policy') ? printFile(parse({ path: name, text: changed }).file) : changed;
 }
 
 /** The example gives an agent and a meter, since unknown facts never open the gate. */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { compileToProgram } from '../../../pipeline.ts';
 import type { Config } from '../../../service/http/config.ts';
-import { readBundle } from '../../../service/policies/bundles/bundle.ts';
 import { bundleSource } from '../../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../../service/policies/bundles/read-sources.ts';
+import { readBundle } from '../../../service/policies/compiled/bundle.ts';
 import { loadPacked } from '../tasks/policies.ts';
 import { ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
 

@@ -1,0 +1,190 @@
+// The sequences of the packs, asked over HTTP: a service that runs each pack decides step by step what the tests of the pack
+// say, with people who answer, results that are reported, and the time between the steps.
+
+import { createHmac } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { readTestFile } from '../../src/tools/testing/read.ts';
+import type { PastRequest, TestCase } from '../../src/tools/testing/test-file.ts';
+import { newPlace } from '../store/place.ts';
+import { type Client, firstAdmin, personWith, send } from './person-client.ts';
+import { authorize, type Service, startService, temporaryDirectory } from './service.ts';
+import { give, type View } from './written-policies.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const root = join(import.meta.dirname, '../..');
+
+interface Pack {
+  readonly name: string;
+  readonly text: string;
+  readonly sequences: readonly Sequence[];
+}
+
+interface Sequence {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+interface Step extends PastRequest {
+  readonly decision: string;
+}
+
+function packsIn(folder: string): readonly Pack[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => {
+      const files = readdirSync(join(root, folder, name)).map((file) => join(root, folder, name, file));
+      const policies = files.filter((file) => file.endsWith('.policy'));
+      const tests = files.filter((file) => file.endsWith('.test.yaml'));
+      const sequences = tests.flatMap((path) => sequencesOf(path));
+      const text = policies.map((file) => readFileSync(file, 'utf8')).join('\n');
+      return sequences.length === 0 ? [] : [{ name, text, sequences }];
+    });
+}
+
+function sequencesOf(path: string): readonly Sequence[] {
+  const { cases, diagnostics } = readTestFile({ path, text: readFileSync(path, 'utf8') });
+  expect(diagnostics).toEqual([]);
+  const starts = [...cases.keys()].filter((at) => cases[at]!.before?.length === 0);
+  return starts.map((start) => {
+    const after = cases.findIndex(({ before }, at) => at > start && !before?.length);
+    const asked = cases.slice(start, after === -1 ? undefined : after);
+    return { name: asked[0]!.name, steps: asked.map((one, at) => stepOf(one, asked[at + 1])) };
+  });
+}
+
+/** What a call returned is said in the step behind it. */
+function stepOf({ situation, answer, expectation, name }: TestCase, next: TestCase | undefined): Step {
+  const { decision } = expectation;
+  if (decision === null) throw new Error(`${name} does not name a decision`);
+  return { situation, answer, decision, result: next?.before?.at(-1)?.result ?? null };
+}
+
+/** With nothing left of the past that its meters have not counted. */
+async function startReady(startsWith: string, clock: () => number): Promise<Service> {
+  const { place, drop } = await newPlace(temporaryDirectory());
+  onTestFinished(drop);
+  const store = await openStore(place);
+  const metering = createMetering({ meters: store.meters, clock });
+  const service = await startService({ startsWith, clock, store, metering });
+  const inForce = service.policies.current();
+  for (let noting = metering.note(inForce); noting !== null; noting = metering.note(inForce)) await noting;
+  await metering.settled();
+  return service;
+}
+
+interface Asking {
+  readonly service: Service;
+  readonly key: string;
+  readonly signingSecret: string | null;
+  readonly clock: () => number;
+  /** In the order in which they are asked to answer. */
+  readonly people: readonly { readonly group: string; readonly client: Client }[];
+}
+
+/** Two people of each group, and the owner of the agent. */
+async function peopleOf(service: Service, pack: Pack): Promise<Asking['people']> {
+  const admin = await firstAdmin(service);
+  const owner = await personWith(service, admin, { email: ownerEmail, roles: ['owner'] });
+  const groups = [...pack.text.matchAll(/^approvers (\w+)/gm)].map((match) => match[1]!);
+  const people: { group: string; client: Client }[] = [{ group: 'owner', client: owner }];
+  for (const group of groups)
+    for (const at of [1, 2]) {
+      const email = `${group}-${at}@example.com`;
+      const client = await personWith(service, admin, { email, roles: ['approver'], groups: [group] });
+      people.push({ group, client });
+    }
+  return people;
+}
+
+const ownerEmail = 'owner@example.com';
+
+/** With the agent of the sequence. */
+async function startAsking(pack: Pack, steps: readonly Step[], clock: () => number): Promise<Asking> {
+  const service = await startReady(pack.text, clock);
+  const { agent, request } = steps[0]!.situation;
+  const added = await addAgent(service.store, {
+    name: 'of the pack',
+    riskTier: agent.risk_tier ?? 'low',
+    controlOwner: ownerEmail,
+    tags: [...(agent.tags ?? [])],
+  });
+  if (added.kind !== 'added') throw new Error(added.kind);
+  const signing =
+    request.signed === true
+      ? await setSigning(service.store, { agentId: added.agent.id, signing: 'optional', nowMs: Date.now() })
+      : null;
+  const signingSecret = signing?.kind === 'changed' ? signing.signingSecret : null;
+  const people = steps.some(({ answer }) => answer !== null) ? await peopleOf(service, pack) : [];
+  return { service, key: added.apiKey, signingSecret, clock, people };
+}
+
+let nonce = 0;
+
+function signed({ signingSecret, clock }: Asking, body: string): Readonly<Record<string, string>> {
+  if (signingSecret === null) return {};
+  nonce += 1;
+  const [time, id] = [Math.trunc(clock() / 1_000), `nonce-${String(nonce).padStart(6, '0')}`];
+  const digest = createHmac('sha256', signingSecret).update(`v1:${time}:${id}:POST:/v1/authorize:${body}`);
+  return { 'x-service-signature': `t=${time},n=${id},v1=${digest.digest('hex')}` };
+}
+
+async function askFor(asking: Asking, { situation }: Step): Promise<View> {
+  const body = JSON.stringify({ action_key: situation.action, payload: situation.payload });
+  const reply = await authorize(asking.service, { body, key: asking.key, headers: signed(asking, body) });
+  if (reply.status !== 200) throw new Error(await reply.text());
+  return (await reply.json()) as View;
+}
+
+/** Until the request waits no more. */
+async function answered({ people }: Asking, id: string, word: 'approve' | 'reject'): Promise<string> {
+  for (const { group, client } of people) {
+    const { status, body } = await give(client, id, word, group === 'owner' ? undefined : group);
+    if (status === 200 && body.status !== 'pending') return body.status;
+  }
+  return 'pending';
+}
+
+async function carryOut(asking: Asking, step: Step): Promise<void> {
+  const view = await askFor(asking, step);
+  expect
+    .soft(view.decision, `${step.situation.action} ${JSON.stringify(step.situation.payload)}`)
+    .toBe(step.decision);
+  const id = view.request_id;
+  if (step.answer !== null)
+    expect(await answered(asking, id, step.answer === 'approved' ? 'approve' : 'reject')).toBe(step.answer);
+  if (step.result === null) return;
+  const body = { executed: true, result: step.result.json };
+  const headers = { 'x-agent-api-key': asking.key };
+  const told = await send(asking.service, `/v1/requests/${id}/outcome`, { method: 'POST', body, headers });
+  expect(told.status).toBe(200);
+}
+
+const packs = ['policies', 'examples/packs'].flatMap(packsIn);
+
+describe.each(packs)('the pack $name over HTTP', (pack) => {
+  it.each(pack.sequences)('$name', async ({ steps }) => {
+    const [first] = steps;
+    const startMs = Date.now();
+    const time = { elapsedMs: 0 };
+    const clock = () => Date.now() - startMs + first!.situation.nowMs + time.elapsedMs;
+    const asking = await startAsking(pack, steps, clock);
+    for (const step of steps) {
+      time.elapsedMs = step.situation.nowMs - first!.situation.nowMs;
+      await carryOut(asking, step);
+    }
+  });
+});
+
+it('holds for each pack to start from', () => {
+  const names = readdirSync(join(root, 'examples/packs'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  expect(packs.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+});
