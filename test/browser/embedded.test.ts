@@ -11,7 +11,7 @@ import { createContext, runInContext } from 'node:vm';
 import { rolldown } from 'rolldown';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { compileToProgram } from '../../src/pipeline.ts';
-import { writeBundle } from '../../src/service/policies/bundles/bundle.ts';
+import { writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { shareBrowser } from './browser.ts';
 
 const examples = join(import.meta.dirname, '../../examples');
