@@ -41,7 +41,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   doctor: {
     summary: 'say what is wrong with an installation, and what to do',
-    load: async () => (await import('./commands/doctor.ts')).defineDoctor,
+    load: async () => (await import('./doctor/doctor.ts')).defineDoctor,
   },
   check: {
     summary: 'check policies and show what is wrong',

@@ -28,6 +28,7 @@ import { copyDatabase } from './file/copy.ts';
 import { copyEarlier } from './file/copy-earlier.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
+import { schemaVersionBefore } from './migrate.ts';
 import { prepareReads, type Reads } from './reads.ts';
 import { stateStore } from './state.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
@@ -52,7 +53,7 @@ const defaultBusyTimeoutMs = 5_000;
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
   const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
-  await copyEarlier(path);
+  await copyEarlier(path, schemaVersionBefore);
   const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed };
   const queue = await openWriteQueue(writerData, options.writesPendingMax ?? defaultWritesPendingMax);
   try {

@@ -3,13 +3,15 @@
 
 import { existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { schemaVersionBefore } from '../migrate.ts';
 import { copyDatabase } from './copy.ts';
 import { withStoreErrors } from './errors.ts';
 
+/** The schema of a database that is to be brought up to date; null where there is nothing to do. */
+type EarlierVersion = (database: Database.Database) => number | null;
+
 /** Makes `<path>.schema-N` and its key where there is something to bring up to date. Rejects with a StoreError. */
-export async function copyEarlier(path: string): Promise<void> {
-  const version = withStoreErrors(path, () => earlierVersion(path));
+export async function copyEarlier(path: string, versionOf: EarlierVersion): Promise<void> {
+  const version = withStoreErrors(path, () => earlierVersion(path, versionOf));
   if (version === null) return;
   const target = `${path}.schema-${version}`;
   withStoreErrors(target, () => {
@@ -18,14 +20,14 @@ export async function copyEarlier(path: string): Promise<void> {
   await copyDatabase(path, target);
 }
 
-function earlierVersion(path: string): number | null {
+function earlierVersion(path: string, versionOf: EarlierVersion): number | null {
   // No version without a key was ever released.
   const isThere = [path, `${path}.key`].every((one) => existsSync(one)) && statSync(path).size > 0;
   if (!isThere) return null;
   // Opened for writing, so that what a process left that was killed is rolled back.
   const database = new Database(path, { fileMustExist: true });
   try {
-    return schemaVersionBefore(database);
+    return versionOf(database);
   } finally {
     database.close();
   }

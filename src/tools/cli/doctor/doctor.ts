@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander';
 import { loadConfig } from '../../../service/http/config.ts';
-import { examineInstallation, type NamedFinding } from '../doctor/examine.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
 import { settingsGiven, withSettings } from '../tasks/setting-flags.ts';
+import { examineInstallation, type NamedFinding } from './examine.ts';
 
 export function defineDoctor(command: Command, finish: (code: ExitCode) => void): void {
   command
