@@ -48,8 +48,8 @@ function table(rows: readonly ServerRow[]): string {
   const firstKind = rows[0]?.kind ?? 'bare';
   const first = firstKind === 'bare' ? 'bare' : titles[firstKind];
   const lines = [
-    `| connections | server | req/s (min-max) | to ${first} | p50 | p99 | processor a request | to ${first} |`,
-    '|---|---|---|---|---|---|---|---|',
+    `| connections | server | req/s (min-max) | to ${first} | p50 | p99 | processor a request | to ${first} | of it the serving thread |`,
+    '|---|---|---|---|---|---|---|---|---|',
   ];
   for (const { kind, connections, results } of rows) {
     const rates = results.map(({ requestsPerSecond }) => requestsPerSecond);
@@ -59,7 +59,7 @@ function table(rows: readonly ServerRow[]): string {
     const ms = (pick: (result: LoadResult) => number) =>
       `${(median(results.map(pick)) / 1000).toFixed(2)} ms`;
     lines.push(
-      `| ${connections} | ${titles[kind]} | ${median(rates)} (${Math.min(...rates)}-${Math.max(...rates)}) | ${median(ratios).toFixed(2)} | ${ms((result) => result.p50Microseconds)} | ${ms((result) => result.p99Microseconds)} | ${processorText(kind, processor, bare)} |`,
+      `| ${connections} | ${titles[kind]} | ${median(rates)} (${Math.min(...rates)}-${Math.max(...rates)}) | ${median(ratios).toFixed(2)} | ${ms((result) => result.p50Microseconds)} | ${ms((result) => result.p99Microseconds)} | ${processorText(kind, processor, bare)} | ${servingText(kind, results)} |`,
     );
   }
   return lines.join('\n');
@@ -70,6 +70,12 @@ function processorText(kind: ServerKind, microseconds: number, bare: ServerRow |
   if (kind === 'opa') return ' | ';
   const ofBare = median((bare?.results ?? []).map(({ processorPerRequest }) => processorPerRequest));
   return `${Math.round(microseconds)} µs | ${(ofBare / microseconds).toFixed(2)}`;
+}
+
+/** On a machine with cores to spare, what bounds the rate of one process. */
+function servingText(kind: ServerKind, results: readonly Measured[]): string {
+  if (kind === 'opa') return '';
+  return `${Math.round(median(results.map(({ servingPerRequest }) => servingPerRequest)))} µs`;
 }
 
 interface Must {

@@ -114,6 +114,8 @@ const expressions = {
     ...each(['boolean'], truths),
   ],
   'in-list': each([...scalars, 'boolean', 'text ignoring case'], truths),
+  'in-table': truths,
+  column: [...each(['text', 'number', 'money', 'date', 'ip', 'list'], values), ...each(['boolean'], truths)],
   'in-elements': truths,
   'in-range': each(ordered, truths),
   'in-hours': truths,
@@ -163,7 +165,7 @@ const clauses = {
 const declarations = {
   action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],
   type: [''],
-  group: [''],
+  group: ['', 'fields'],
   approvers: [''],
   list: [
     'entries',
@@ -174,6 +176,7 @@ const declarations = {
     'may be empty',
     'typed',
   ],
+  table: ['table-file', 'rows'],
   hours: ['', 'except', 'list-file except'],
   let: [''],
   meter: [
@@ -238,6 +241,7 @@ const writtenExpressions = {
   boolean: [''],
   null: [''],
   path: [''],
+  'look-up': ['', 'column'],
   unary: ['not', '-'],
   binary: Object.keys(operators),
   range: [''],

@@ -67,6 +67,12 @@ function featuresOf(node: TreeNode): readonly string[] {
       return [`${kind} ${node.modifier}`];
     case 'list':
       return listFeatures(node);
+    case 'group':
+      return [`${kind}${node.body === null ? '' : ' fields'}`];
+    case 'table':
+      return [`${kind} ${node.source.kind}`];
+    case 'look-up':
+      return [`${kind}${node.column === null ? '' : ' column'}`];
     case 'hours':
       return [`${kind}${node.file === null ? '' : ' list-file'}${node.except === null ? '' : ' except'}`];
     case 'meter':

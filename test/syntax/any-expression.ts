@@ -128,6 +128,9 @@ export const anyExpression: fc.Arbitrary<ExpressionNode> = fc.letrec<{
     fc
       .record({ subject: anyPath, field: fc.array(anyStep, { minLength: 1, maxLength: 2 }) })
       .map((parts): ExpressionNode => ({ kind: 'has', ...parts, span })),
+    fc
+      .record({ key: tie('node'), column: fc.option(anyStep) })
+      .map((parts): ExpressionNode => ({ kind: 'look-up', table: nameOf('orders'), ...parts, span })),
     tie('node').map(
       (subject): ExpressionNode => ({ kind: 'single-script', subject: subject as ExpressionNode, span }),
     ),

@@ -97,6 +97,7 @@ const declarationWords = [
   'meter',
   'policy',
   'shadow',
+  'table',
   'type',
 ];
 const policyWords = [
@@ -154,7 +155,13 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
     return words(['only when', 'unapproved only when']);
   if (declaration === 'meter' && /\bover\s+$/.test(head)) return words(windowWords);
   const isOfList = /\b(?:in|any\s+of)\s+$/.test(head);
-  const lists = isOfList ? [...named(names.lists, 'list', 3), ...named(names.hours, 'hours', 2)] : [];
+  const lists = isOfList
+    ? [
+        ...named(names.lists, 'list', 3),
+        ...named(names.tables, 'table', 2),
+        ...named(names.hours, 'hours', 2),
+      ]
+    : [];
   const variables = named([...place.variables.keys()], 'variable', 1);
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
 }
@@ -171,6 +178,7 @@ function expressionOffers({ functions, attributes, names }: Vocabulary): readonl
     ...named(names.lets, 'let', 1),
     ...named(names.meters, 'meter', 1),
     ...named(names.lists, 'list'),
+    ...named(names.tables, 'table'),
     ...named(names.hours, 'hours'),
     ...functions.map(({ name, signature, doc }) => ({ label: name, detail: signature, info: doc })),
   ];

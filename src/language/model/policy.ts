@@ -3,6 +3,7 @@
 import type { Span } from '../diagnostic/span.ts';
 import type { Hours } from '../value/hours.ts';
 import type { MeterWindow } from '../value/meter-window.ts';
+import type { TableRows } from '../value/table/rows.ts';
 import type { Expression, FieldRead } from './expression.ts';
 import type { Title } from './title.ts';
 import type { Shape, Type } from './type.ts';
@@ -12,6 +13,7 @@ export interface PolicySet {
   /** By action key. */
   readonly actions: ReadonlyMap<string, Action>;
   readonly lists: ReadonlyMap<string, List>;
+  readonly tables: ReadonlyMap<string, Table>;
   readonly hours: ReadonlyMap<string, Hours>;
   /** By id: a let has one entry for each way in which its uses resolve it. */
   readonly lets: ReadonlyMap<string, Let>;
@@ -40,6 +42,20 @@ export interface List {
   readonly ignoringCase: boolean;
   /** As written; text of a list that ignores case is not yet folded. */
   readonly entries: readonly Value[];
+}
+
+export interface Table {
+  readonly name: string;
+  /** Text of some kind, or whole numbers; a row is found by the key's text. */
+  readonly key: Type;
+  /** In the order of their names, as the cells of each row stand; one without a name where a row is one value. */
+  readonly columns: readonly Column[];
+  readonly rows: TableRows;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: Type;
 }
 
 export interface Let {
@@ -143,6 +159,8 @@ export interface Guarantee {
 /** About every request for which its condition is not false. */
 export type Claim = (OutcomeClaim | AskClaim) & {
   readonly when: Expression | null;
+  /** About those alone for which it is true. No text says so: a summary asks it. */
+  readonly isDefinite?: boolean;
   readonly span: Span;
 };
 

@@ -36,6 +36,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'in-elements':
       return [node.subject, node.elements];
     case 'in-list':
+    case 'in-table':
     case 'in-hours':
     case 'in-cidr':
     case 'single-script':
@@ -55,5 +56,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
       return node.elements;
     case 'call':
       return node.args;
+    case 'column':
+      return [node.key];
   }
 }

@@ -20,11 +20,13 @@ export function asClaimed({ isUnapproved }: Claim, facts: Facts): Facts {
 }
 
 /** A claim speaks of every request of the declared shape for which its condition is not false. */
-export function isSpokenOf(set: PolicySet, { when }: Claim, asked: Facts, { by, risk }: Decision): boolean {
+export function isSpokenOf(set: PolicySet, claim: Claim, asked: Facts, { by, risk }: Decision): boolean {
+  const { when, isDefinite = false } = claim;
   if (by === 'invalid_payload' || by === 'undeclared_action') return false;
   if (when === null) return true;
   const facts = resolveFacts(set, asked);
-  return evaluateCondition(when, { set, facts, risk, variables: new Map() }) !== false;
+  const truth = evaluateCondition(when, { set, facts, risk, variables: new Map() });
+  return isDefinite ? truth === true : truth !== false;
 }
 
 /** Whether the decision is what the claim rules out. */

@@ -27,6 +27,8 @@ export function expressionText(set: PolicySet, expression: Expression): string {
       return expression.fact;
     case 'meter':
       return expression.meter;
+    case 'column':
+      return `${expression.table}[${text(expression.key)}]${expression.column === '' ? '' : pathText('', [expression.column])}`;
     case 'let':
       return set.lets.get(expression.id)?.name ?? expression.id;
     case 'now':
@@ -50,6 +52,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'else':
       return `${text(expression.subject)} else ${inner(expression.fallback)}`;
     case 'in-list':
+    case 'in-table':
     case 'in-elements':
     case 'in-range':
     case 'in-hours':
@@ -98,6 +101,7 @@ export function negatedText(set: PolicySet, condition: Expression): string {
     case 'is-null':
       return `${text(condition.subject)} != null`;
     case 'in-list':
+    case 'in-table':
     case 'in-elements':
     case 'in-range':
     case 'in-hours':
@@ -154,6 +158,7 @@ const operations: ReadonlySet<Expression['kind']> = new Set([
   'has',
   'else',
   'in-list',
+  'in-table',
   'in-elements',
   'in-range',
   'in-hours',
@@ -170,13 +175,15 @@ function isOperation({ kind }: Expression): boolean {
 
 type Membership = Extract<
   Expression,
-  { readonly kind: 'in-list' | 'in-elements' | 'in-range' | 'in-hours' | 'in-cidr' }
+  { readonly kind: 'in-list' | 'in-table' | 'in-elements' | 'in-range' | 'in-hours' | 'in-cidr' }
 >;
 
 function containerText(set: PolicySet, membership: Membership): string {
   switch (membership.kind) {
     case 'in-list':
       return membership.list;
+    case 'in-table':
+      return membership.table;
     case 'in-elements':
       return expressionText(set, membership.elements);
     case 'in-range':

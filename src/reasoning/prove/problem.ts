@@ -100,11 +100,15 @@ function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): r
   ];
 }
 
-/** A claim speaks of every request for which its condition is not false. */
 function breaks(ctx: ProofContext, claim: Claim): SolverLiteral {
-  const { circuit } = ctx;
-  const isMet = claim.when === null ? circuit.yes : notLiteral(ctx.lower(claim.when, noElements).isFalse);
-  return circuit.and([isMet, isRuledOut(ctx, claim)]);
+  return ctx.circuit.and([isSpokenOf(ctx, claim), isRuledOut(ctx, claim)]);
+}
+
+/** As `isSpokenOf` of the definition says it. */
+function isSpokenOf(ctx: ProofContext, { when, isDefinite = false }: Claim): SolverLiteral {
+  if (when === null) return ctx.circuit.yes;
+  const { isTrue, isFalse } = ctx.lower(when, noElements);
+  return isDefinite ? isTrue : notLiteral(isFalse);
 }
 
 /** As `isAgainst` of the definition says it of a decision. */

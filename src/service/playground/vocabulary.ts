@@ -41,6 +41,7 @@ function attributeType(attribute: Attribute): string {
 
 const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = {
   list: 'lists',
+  table: 'tables',
   meter: 'meters',
   let: 'lets',
   hours: 'hours',
@@ -54,6 +55,7 @@ const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = {
 function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   const names: Record<NameKind, Set<string>> = {
     lists: new Set(),
+    tables: new Set(),
     meters: new Set(),
     lets: new Set(),
     hours: new Set(),
@@ -71,6 +73,7 @@ function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   const sorted = (kind: NameKind): readonly string[] => [...names[kind]].toSorted();
   return {
     lists: sorted('lists'),
+    tables: sorted('tables'),
     meters: sorted('meters'),
     lets: sorted('lets'),
     hours: sorted('hours'),

@@ -238,8 +238,7 @@ function basisOf(
   { switches: { generation }, inForce }: Asked,
   documents: readonly SeenDocument[],
 ): GrantBasis {
-  return {
-    ...(nonce === undefined ? {} : { nonce }),
+  const basis: GrantBasis = {
     policies: inForce.digest,
     agentId: agent.id,
     agentVersion: agent.version,
@@ -247,6 +246,7 @@ function basisOf(
     switchGeneration: generation,
     documents: point === undefined ? documents : [...documents, seenPoint(point)],
   };
+  return nonce === undefined ? basis : { ...basis, nonce };
 }
 
 function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {

@@ -88,6 +88,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
   },
+  summary: {
+    summary: 'say what policies do, in plain sentences that are proved',
+    load: async () => (await import('./commands/summary.ts')).defineSummary,
+  },
   replay: {
     summary: 'try policies on the requests of the past',
     load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,

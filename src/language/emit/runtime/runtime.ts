@@ -51,6 +51,7 @@ import {
 import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
 import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
+import { isRowThere, readColumn } from './tables.ts';
 
 export type RuntimeName = keyof typeof runtime;
 
@@ -74,6 +75,7 @@ export const runtime = {
   equal: equalQuantities,
   fold: cachedFold,
   hostOf,
+
   includes,
   ipOf,
   isCurrency,
@@ -82,6 +84,7 @@ export const runtime = {
   isInCidr,
   isInside,
   isIp,
+  isRowThere,
   isSingleScript,
   isTimestamp,
   length,
@@ -100,6 +103,7 @@ export const runtime = {
   own,
   portOf,
   readAll,
+  readColumn,
   readDate,
   readDatetime,
   readIp,

@@ -7,8 +7,8 @@ import type { Expression, FactName } from '../../model/expression.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
 import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
+import { ByteWriter, hexOf } from '../../value/table/bytes.ts';
 import { definite } from '../condition.ts';
-import { ByteWriter, hexOf } from '../packed/bytes.ts';
 import type { ActionMetering, CountedEntry, Digest, PlannedEntry } from '../program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 

@@ -32,7 +32,8 @@ const isPlainLiteral = tokenTable(
 );
 /** What stands behind an operand that goes on. */
 const goesOn = tokenTable(
-  ...[sign.dot, sign.openParen, sign.plus, sign.minus, sign.star, sign.slash, word.else, Currency],
+  ...[sign.dot, sign.openParen, sign.openSquare, sign.plus, sign.minus, sign.star, sign.slash],
+  ...[word.else, Currency, word.year, word.years, word.month, word.months],
 );
 const isEntryEnd = tokenTable(sign.comma, sign.closeSquare, sign.closeParen);
 

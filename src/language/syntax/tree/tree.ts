@@ -46,6 +46,7 @@ export type Declaration =
   | GroupDeclaration
   | ApproversDeclaration
   | ListDeclaration
+  | TableDeclaration
   | HoursDeclaration
   | LetDeclaration
   | MeterDeclaration
@@ -109,7 +110,10 @@ export interface TypeDeclaration extends NamedNode<'type'> {
   readonly type: TypeNode;
 }
 
-export type GroupDeclaration = NamedNode<'group'>;
+export interface GroupDeclaration extends NamedNode<'group'> {
+  /** Fields that every action of the group has; null for none. */
+  readonly body: RecordBody | null;
+}
 
 export interface ApproversDeclaration extends NamedNode<'approvers'> {
   readonly title: TextLiteral;
@@ -126,6 +130,26 @@ export type ListSource =
   | ({ readonly kind: 'entries'; readonly entries: readonly LiteralNode[] } & Node)
   | ({ readonly kind: 'join'; readonly lists: readonly NameNode[] } & Node)
   | ({ readonly kind: 'list-file'; readonly path: TextLiteral } & Node);
+
+export interface TableDeclaration extends NamedNode<'table'> {
+  readonly source: TableSource;
+}
+
+export type TableSource =
+  | ({
+      readonly kind: 'table-file';
+      readonly path: TextLiteral;
+      /** The column by which rows are found. */
+      readonly key: FieldNode;
+      readonly columns: RecordBody;
+    } & Node)
+  | ({ readonly kind: 'rows'; readonly rows: readonly RowNode[] } & Node);
+
+/** `USD: 200 USD`. */
+export interface RowNode extends NodeOf<'row'> {
+  readonly key: NameNode;
+  readonly value: LiteralNode;
+}
 
 export type WeekdayWord = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
@@ -288,6 +312,7 @@ export interface MoneyLiteral extends NodeOf<'money'> {
 export type ExpressionNode =
   | LiteralNode
   | Path
+  | LookUp
   | Unary
   | Binary
   | RangeExpression
@@ -304,6 +329,13 @@ export type ExpressionNode =
 export interface Path extends NodeOf<'path'> {
   readonly root: NameNode;
   readonly steps: readonly NameNode[];
+}
+
+/** `orders[payload.order_id].owner`; no column where each row of the table is one value. */
+export interface LookUp extends NodeOf<'look-up'> {
+  readonly table: NameNode;
+  readonly key: ExpressionNode;
+  readonly column: NameNode | null;
 }
 
 export interface Unary extends NodeOf<'unary'> {

@@ -27,6 +27,8 @@ function childExpressions(expression: ExpressionNode): readonly ExpressionNode[]
     case 'today':
     case 'missing':
       return [];
+    case 'look-up':
+      return [expression.key];
     case 'unary':
       return [expression.operand];
     case 'binary':

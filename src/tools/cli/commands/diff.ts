@@ -11,6 +11,7 @@ import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { type AskedSide, isPathAlone, loadSide } from '../diff/compared-side.ts';
 import { diffFindings } from '../diff/diff-findings.ts';
 import { remarkLines, remarksToMarkdown } from '../diff/diff-remarks.ts';
+import { changedSentences, sentencesToMarkdown } from '../diff/diff-sentences.ts';
 import { diffToMarkdown, diffToText } from '../diff/diff-text.ts';
 import { mergeBase } from '../diff/revision.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
@@ -88,7 +89,7 @@ async function diff(
   const guarantees = guaranteeChanges(sides, compared);
   const finish = (log: Tallied | null): ExitCode => {
     const report = reportOf({ sides, diff: compared, guarantees, log });
-    show(report, options, asked.new.path);
+    show(report, { options, path: asked.new.path, sides });
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
   if (options.log === undefined) return finish(null);
@@ -112,17 +113,31 @@ function namedLog(path: string): { readonly file: string | null; readonly data: 
   return { file: isFolder ? null : path, data: path };
 }
 
-function show(report: DiffReport, { format, json }: Options, path: string): void {
+interface Showing {
+  readonly options: Options;
+  readonly path: string;
+  readonly sides: Parameters<typeof changedSentences>[0];
+}
+
+function show(report: DiffReport, { options: { format, json }, path, sides }: Showing): void {
   const lines = remarkLines(report.remarks);
   const texts = {
     text: () => diffToText(report) + lines.map((line) => `${line}\n`).join(''),
-    markdown: () => diffToMarkdown(report) + remarksToMarkdown(report.remarks),
+    markdown: () =>
+      diffToMarkdown(report) +
+      sentencesToMarkdown(changedSentences(sides, changedActions(report))) +
+      remarksToMarkdown(report.remarks),
     github: () => toGithub(diffFindings(report, path)),
   };
   const wanted = json === true ? 'json' : format;
   if (wanted === 'json') printJson(report);
   else if (wanted === 'sarif') printJson(toSarif(diffFindings(report, path), diagnosticPage));
   else print(texts[wanted]());
+}
+
+/** In the order of the findings. */
+function changedActions({ findings }: DiffReport): readonly string[] {
+  return [...new Set(findings.flatMap(({ actions }) => actions))];
 }
 
 /** What is not decided might be loosened, and so might be what a guarantee does not forbid any more. */

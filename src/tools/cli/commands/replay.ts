@@ -89,10 +89,13 @@ async function run(file: string | null, options: Options): Promise<ExitCode> {
   const path = options.policies ?? defaultPath();
   const working = await loadWorking(path);
   if (working === null) return exitCodes.wrong;
-  const { set, engine, read } = working;
+  const { set, engine, read, compiled } = working;
   const candidate = candidateOf(set, engine);
   const reading = options.asRecorded === true ? 'as recorded' : readingFor(candidate);
-  const side = sideOf(set, { name: path, path: read.root ?? path, sourceOf: read.sourceOf });
+  const side = sideOf(
+    { set, files: compiled.files },
+    { name: path, path: read.root ?? path, sourceOf: read.sourceOf },
+  );
   const compared = await compareWith(options.against, side, path);
   if (compared === null) return exitCodes.wrong;
   const tried: Tried = { candidate, path, digest: side.digest, compared, reading, sinceMs };

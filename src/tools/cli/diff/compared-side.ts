@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
+import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
 import { type CompileCache, createCompileCache, findErrors } from '../../../pipeline.ts';
 import type { ComparedSide } from '../../../reasoning/diff/report.ts';
 import { readSources } from '../../../service/policies/bundles/read-sources.ts';
@@ -20,7 +21,7 @@ export interface AskedSide {
   readonly path: string;
 }
 
-export type LoadedSide = ComparedSide & { readonly set: PolicySet };
+export type LoadedSide = ComparedSide & { readonly set: PolicySet; readonly files: readonly PolicyFile[] };
 
 export type ReadSide =
   | { readonly side: LoadedSide }
@@ -42,14 +43,15 @@ export async function readSide(
     if (errors.length > 0 || set === null) return { side: null, errors, sourceOf: read.sourceOf };
     // What is laid out elsewhere is shown where it stands in the revision.
     const root = laidOut === null ? read.root : null;
-    return { side: sideOf(set, { name, path: root ?? path, sourceOf: read.sourceOf }) };
+    const { files } = checked;
+    return { side: sideOf({ set, files }, { name, path: root ?? path, sourceOf: read.sourceOf }) };
   } finally {
     await laidOut?.remove();
   }
 }
 
 export function sideOf(
-  set: PolicySet,
+  { set, files }: Pick<LoadedSide, 'set' | 'files'>,
   { name, path, sourceOf }: Pick<ComparedSide, 'name' | 'sourceOf'> & { readonly path: string },
 ): LoadedSide {
   return {
@@ -59,6 +61,7 @@ export function sideOf(
       return digest(set);
     },
     set,
+    files,
     sourceOf,
     shown: (file) => shownPath(path, file),
   };

@@ -23,6 +23,7 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
     case 'quantifier':
       return quantifierChanges(expression, text);
     case 'path':
+    case 'look-up':
     case 'has':
     case 'single-script':
     case 'else':
@@ -190,6 +191,8 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
       return entryChanges(expression, text);
     case 'quantifier':
       return quantifierChanges(expression, text);
+    case 'look-up':
+      return valueChanges(expression.key, text);
     case 'single-script':
       return valueChanges(expression.subject, text);
     case 'else':

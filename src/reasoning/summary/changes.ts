@@ -1,0 +1,59 @@
+// The sentences that two sets say otherwise of the same actions, and the words that mean something else. INVARIANT: only what is
+// confirmed of its set is told.
+
+import type { SummarySource } from './sentences.ts';
+import { type SaidSentence, type Summary, summaryOf } from './summary.ts';
+
+export interface SentenceChange {
+  /** An action, or a word with its colon. */
+  readonly of: string;
+  /** What was said before and is not now. */
+  readonly gone: readonly string[];
+  readonly come: readonly string[];
+}
+
+export interface BothSources {
+  readonly before: SummarySource;
+  readonly after: SummarySource;
+}
+
+/** Of these actions, in their order, then of the words that are used of them. */
+export function sentenceChanges(
+  { before, after }: BothSources,
+  actions: readonly string[],
+): readonly SentenceChange[] {
+  const only = new Set(actions);
+  const [old, now] = [summaryOf(before, only), summaryOf(after, only)];
+  const ofActions = actions.map((action) => changeOf(action, saidOf(old, action), saidOf(now, action)));
+  const words = new Map(
+    [...old.words, ...now.words].map(({ name }) => [name, [wordIn(old, name), wordIn(now, name)]]),
+  );
+  // A word that is new, or not used any more, is told by its sentences.
+  const ofWords = [...words].flatMap(([name, [was, is]]) =>
+    was === undefined || is === undefined || was === is
+      ? []
+      : [{ of: `‘${name.replaceAll('_', ' ')}’`, gone: [was ?? ''], come: [is ?? ''] }],
+  );
+  return [...ofActions, ...ofWords].filter(({ gone, come }) => gone.length + come.length > 0);
+}
+
+function changeOf(of: string, old: readonly string[], now: readonly string[]): SentenceChange {
+  return {
+    of,
+    gone: old.filter((text) => !now.includes(text)),
+    come: now.filter((text) => !old.includes(text)),
+  };
+}
+
+function saidOf({ actions }: Summary, action: string): readonly string[] {
+  const found = actions.find((one) => one.actions.includes(action));
+  return (found?.sentences ?? []).filter(isConfirmed).map(({ text }) => text);
+}
+
+function isConfirmed({ unconfirmed }: SaidSentence): boolean {
+  return unconfirmed === null;
+}
+
+function wordIn({ words }: Summary, name: string): string | undefined {
+  return words.find((one) => one.name === name)?.text;
+}

@@ -1,0 +1,295 @@
+// What a policy set says of each action, as sentences, each with what has to be proved for it to be true. What the rules
+// say alike of several actions is said once.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Claim, PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
+import { textAt } from '../prove/report/wording.ts';
+import { conditionWords, nameWords, type Wording } from './words.ts';
+
+export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
+
+export interface Sentence {
+  readonly kind: SentenceKind;
+  /** Readings of it, the strongest first; the first that is proved is what is said. */
+  readonly readings: readonly SentenceReading[];
+  /** The rule that says so; null for what no rule says. */
+  readonly rule: string | null;
+  readonly span: Span;
+}
+
+export interface SentenceReading {
+  readonly text: string;
+  readonly claims: readonly Claim[];
+}
+
+export interface ActionSentences {
+  readonly actions: readonly string[];
+  readonly sentences: readonly Sentence[];
+  /** Declared names that the sentences mention. */
+  readonly mentioned: readonly string[];
+}
+
+export interface SummarySource {
+  readonly set: PolicySet;
+  readonly files: readonly PolicyFile[];
+  readonly sourceOf: (path: string) => string | null;
+}
+
+export function sentencesOf(source: SummarySource, only?: ReadonlySet<string>): readonly ActionSentences[] {
+  const { set } = source;
+  const keys = [...set.actions.keys()].filter((key) => only?.has(key) !== false);
+  const rulesOf = new Map(keys.map((key) => [key, enforced(set, key)]));
+  const groups = Map.groupBy(rulesOf.keys(), (key) =>
+    rulesOf
+      .get(key)!
+      .map(({ id }) => id)
+      .join(),
+  );
+  return [...groups.values()].map((actions) => {
+    const mentioned = new Set<string>();
+    const wording = wordingOf(source, mentioned);
+    const rules = rulesOf.get(actions[0]!)!;
+    const speaker: Speaker = { set, wording, nodes: nodesOf(source.files), rules };
+    const sentences = [
+      ...rules.map((rule) => ruleSentence(rule, speaker)),
+      restSentence(actions[0]!, speaker),
+    ];
+    return { actions, sentences: sentences.toSorted(byKind), mentioned: [...mentioned] };
+  });
+}
+
+const kinds: readonly SentenceKind[] = ['passes', 'asks', 'refuses', 'rest'];
+
+function byKind(a: Sentence, b: Sentence): number {
+  return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
+}
+
+/** Those that decide something. */
+function enforced({ policies }: PolicySet, key: string): readonly Rule[] {
+  return policies
+    .filter(({ actions }) => actions.includes(key))
+    .flatMap(({ rules }) => rules)
+    .filter(({ isShadow, effect }) => !isShadow && effect !== 'risk');
+}
+
+interface Written {
+  readonly rule: RuleNode;
+  readonly policyWhen: ExpressionNode | null;
+}
+
+interface Speaker {
+  readonly set: PolicySet;
+  readonly wording: Wording;
+  readonly nodes: ReadonlyMap<string, Written>;
+  readonly rules: readonly Rule[];
+}
+
+function nodesOf(files: readonly PolicyFile[]): ReadonlyMap<string, Written> {
+  const found = new Map<string, Written>();
+  for (const { declarations } of files)
+    for (const one of declarations)
+      if (one.kind === 'policy')
+        for (const rule of one.rules)
+          found.set(`${one.name.text}/${rule.name.text}`, { rule, policyWhen: one.when });
+  return found;
+}
+
+export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<string>): Wording {
+  const lets = new Map<string, ExpressionNode>();
+  for (const one of files.flatMap(({ declarations }) => declarations))
+    if (one.kind === 'let') lets.set(one.name.text, one.value);
+  return {
+    textOf: ({ span }) => textAt(span, sourceOf),
+    letOf: (name) => lets.get(name) ?? null,
+    mention: (name) => void mentioned.add(name),
+    variables: new Set(),
+  };
+}
+
+function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
+  const { id, span } = rule;
+  const said = { rule: id, span };
+  const where = whereWords(rule, speaker);
+  switch (rule.effect) {
+    case 'allow':
+      return rule.requirement === null
+        ? { kind: 'passes', readings: passing(rule, where, speaker), ...said }
+        : { kind: 'asks', readings: asking(rule, where, speaker), ...said };
+    case 'deny':
+      return {
+        kind: 'refuses',
+        readings: [
+          { text: `Is refused${where}.`, claims: [claim(rule, { mode: 'always', effect: 'deny' })] },
+        ],
+        ...said,
+      };
+    case 'escalate':
+    case 'reauth':
+    case 'risk':
+      return { kind: 'asks', readings: holding(rule, where, speaker), ...said };
+  }
+}
+
+/** Empty where it always applies. */
+function whereWords({ id }: Rule, { nodes, wording }: Speaker): string {
+  const written = nodes.get(id);
+  if (written === undefined) return '';
+  const { rule, policyWhen } = written;
+  const whens = clausesOf(rule, 'when').map(({ condition }) => [condition, false] as const);
+  const unlesses = clausesOf(rule, 'unless').map(({ condition }) => [condition, true] as const);
+  const parts = [...(policyWhen === null ? [] : [[policyWhen, false] as const]), ...whens, ...unlesses];
+  const words = parts.map(([condition, isNot]) => {
+    const said = conditionWords(condition, wording, isNot);
+    return parts.length > 1 && said.includes(' or ') ? `(${said})` : said;
+  });
+  const joined = words.join(' and ');
+  if (joined.length > conditionLengthMax) return ' if the condition that stands there is met';
+  return joined === '' ? '' : ` if ${joined}`;
+}
+
+/** Characters; nobody reads more in a sentence. */
+const conditionLengthMax = 500;
+
+function clausesOf<Kind extends 'when' | 'unless'>(
+  { clauses }: RuleNode,
+  kind: Kind,
+): readonly Extract<Clause, { readonly kind: Kind }>[] {
+  return clauses.filter((one): one is Extract<Clause, { readonly kind: Kind }> => one.kind === kind);
+}
+
+/** At once, whatever else is true; or unless a guard is in the way, of which the sentences behind it speak. */
+function passing(rule: Rule, where: string, { rules }: Speaker): readonly SentenceReading[] {
+  const outcome = { mode: 'always', effect: 'allow', isUnapproved: true } as const;
+  const guards = rules.filter(({ effect }) => effect !== 'allow');
+  const free = all([rule.condition, ...guards.map(({ condition }) => not(condition))], rule);
+  return [
+    { text: `Passes at once${where}.`, claims: [definite(rule, rule.condition, outcome)] },
+    {
+      text: `Passes at once${where}, unless it waits or is refused by what follows.`,
+      claims: [definite(rule, free, outcome)],
+    },
+  ];
+}
+
+/** Of a grant that people give: whatever else is true, or with what the words behind it leave out. */
+function asking(rule: Rule, where: string, speaker: Speaker): readonly SentenceReading[] {
+  const waits = `Waits for ${whoOf(rule, speaker)}${where}`;
+  const others = speaker.rules.filter((one) => one.effect === 'allow' && one.id !== rule.id);
+  const open = others.filter(({ requirement }) => requirement === null);
+  const without = (some: readonly Rule[]): Expression =>
+    all([rule.condition, ...some.map(({ condition }) => not(condition))], rule);
+  return [
+    { text: `${waits}.`, claims: [...heldBy(rule, without([]), true), neverRefused(rule)] },
+    { text: `${waits}, unless it is refused.`, claims: heldBy(rule, without([]), true) },
+    { text: `${waits}, unless it passes at once or is refused.`, claims: heldBy(rule, without(open), true) },
+    {
+      text: `${waits}, unless it passes at once, is refused, or waits for others.`,
+      claims: heldBy(rule, without(others), true),
+    },
+  ];
+}
+
+function neverRefused(rule: Rule): Claim {
+  return {
+    mode: 'never',
+    effect: 'deny',
+    isUnapproved: true,
+    when: rule.condition,
+    isDefinite: true,
+    span: rule.span,
+  };
+}
+
+function holding(rule: Rule, where: string, speaker: Speaker): readonly SentenceReading[] {
+  const text = `Waits for ${whoOf(rule, speaker)}${where}, unless it is refused.`;
+  return [{ text, claims: heldBy(rule, rule.condition, false) }];
+}
+
+/** Nothing is granted before these have been asked. */
+function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Claim[] {
+  const definitely: Pick<Claim, 'isDefinite'> = isDefinite ? { isDefinite } : {};
+  const base = {
+    isUnapproved: true,
+    when: isAlways(when) ? null : when,
+    span: rule.span,
+    ...definitely,
+  } as const;
+  const never = { mode: 'never', effect: 'allow', ...base } as const;
+  if (rule.requirement?.kind !== 'approval') return [never, { mode: 'never', effect: 'escalate', ...base }];
+  const { group, needs } = rule.requirement;
+  return [never, { mode: 'always', effect: 'ask', group, needs, ...base }];
+}
+
+function whoOf({ requirement }: Rule, { set }: Speaker): string {
+  if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
+  const { group, needs } = requirement;
+  if (group === 'owner') return needs === 1 ? "the agent's owner" : `${needs} owners of the agent`;
+  const title = set.approvers.get(group)?.title ?? group;
+  return needs === 1 ? `one of ${nameWords(title)}` : `${needs} of ${nameWords(title)}`;
+}
+
+/** What is left when all that grants has been said. */
+function restSentence(action: string, { set, rules }: Speaker): Sentence {
+  const allows = rules.filter(({ effect }) => effect === 'allow');
+  const open = allows.filter(({ requirement }) => requirement === null);
+  const { span } = set.actions.get(action)!;
+  const never = (some: readonly Rule[], isUnapproved: boolean): Claim => ({
+    mode: 'never',
+    effect: 'allow',
+    isUnapproved,
+    when:
+      some.length === 0
+        ? null
+        : not(
+            any(
+              some.map(({ condition }) => condition),
+              some[0]!,
+            ),
+          ),
+    span,
+  });
+  const text =
+    allows.length === 0
+      ? 'Never passes.'
+      : open.length === 0
+        ? 'Nothing passes without people, and nothing else with them.'
+        : allows.length === open.length
+          ? 'Nothing else passes.'
+          : 'Nothing else passes, neither without people nor with them.';
+  const claims = allows.length === 0 ? [never([], false)] : [never(open, true), never(allows, false)];
+  return { kind: 'rest', readings: [{ text, claims }], rule: null, span };
+}
+
+interface Outcome {
+  readonly mode: 'never' | 'always';
+  readonly effect: 'allow' | 'deny';
+  readonly isUnapproved?: boolean;
+}
+
+function claim({ condition, span }: Rule, { mode, effect, isUnapproved = false }: Outcome): Claim {
+  return { mode, effect, isUnapproved, when: isAlways(condition) ? null : condition, span };
+}
+
+function definite({ span }: Rule, when: Expression, { mode, effect, isUnapproved = false }: Outcome): Claim {
+  return { mode, effect, isUnapproved, when, isDefinite: true, span };
+}
+
+function isAlways(condition: Expression): boolean {
+  return condition.kind === 'literal' && condition.value === true;
+}
+
+const boolean = { kind: 'boolean' } as const;
+
+function not(operand: Expression): Expression {
+  return { kind: 'not', operand, type: boolean, span: operand.span };
+}
+
+function all(operands: readonly Expression[], { span }: Pick<Rule, 'span'>): Expression {
+  return operands.length === 1 ? operands[0]! : { kind: 'and', operands, type: boolean, span };
+}
+
+function any(operands: readonly Expression[], { span }: Pick<Rule, 'span'>): Expression {
+  return operands.length === 1 ? operands[0]! : { kind: 'or', operands, type: boolean, span };
+}

@@ -1,0 +1,104 @@
+// A policy set in plain sentences, each proved of the set or marked as not confirmed, and the words that they use.
+// INVARIANT: a sentence is confirmed only where the prover has proved what it says for every request of each of its actions, and
+// that something passes is not said where it is proved that nothing does.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import { decideClaims, type Verdict } from '../prove/prove.ts';
+import { whyUndecided } from '../prove/report/wording.ts';
+import {
+  type ActionSentences,
+  type Sentence,
+  type SentenceKind,
+  type SentenceReading,
+  type SummarySource,
+  sentencesOf,
+} from './sentences.ts';
+import { explanations, type NameMeaning } from './vocabulary.ts';
+
+export interface Summary {
+  readonly actions: readonly ActionSummary[];
+  /** Of the names that the sentences mention. */
+  readonly words: readonly NameMeaning[];
+}
+
+export interface ActionSummary {
+  /** Keys of which the same is said. */
+  readonly actions: readonly string[];
+  /** What a request of them is about, with fields between brackets; null where they declare different titles or none. */
+  readonly title: string | null;
+  readonly sentences: readonly SaidSentence[];
+}
+
+export interface SaidSentence {
+  readonly kind: SentenceKind;
+  readonly text: string;
+  /** `policy/rule`; null for what no rule says. */
+  readonly rule: string | null;
+  readonly span: Span;
+  /** Null where it is proved, else why it is not. */
+  readonly unconfirmed: string | null;
+}
+
+/** Of all actions, or of these alone. */
+export function summaryOf(source: SummarySource, only?: ReadonlySet<string>): Summary {
+  const spoken = sentencesOf(source, only);
+  const mentioned = new Set(spoken.flatMap((one) => one.mentioned));
+  return {
+    actions: spoken.map((one) => ({
+      actions: one.actions,
+      title: titleOf(source.set, one.actions),
+      sentences: confirmed(source.set, one),
+    })),
+    words: explanations(source, mentioned),
+  };
+}
+
+function titleOf({ actions: declared }: PolicySet, actions: readonly string[]): string | null {
+  const titles = actions.map((key) =>
+    (declared.get(key)?.title ?? [])
+      .map((part) => (typeof part === 'string' ? part : `[${part.steps.join('.')}]`))
+      .join(''),
+  );
+  const [first = ''] = titles;
+  return first !== '' && titles.every((title) => title === first) ? first : null;
+}
+
+function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): readonly SaidSentence[] {
+  const witnesses = new Map(sentences.map((one) => [one, witnessClaim(one)]));
+  const claims = [
+    ...sentences.flatMap(({ readings }) => readings.flatMap((reading) => reading.claims)),
+    ...[...witnesses.values()].filter((one) => one !== null),
+  ];
+  const found = actions.map((action) => decideClaims(set, action, claims));
+  return sentences.flatMap((sentence): readonly SaidSentence[] => {
+    const { kind, readings, rule, span } = sentence;
+    const witness = witnesses.get(sentence) ?? null;
+    // What never passes by it is said by the last sentence.
+    if (witness !== null && found.every((of) => of.get(witness)?.kind === 'proved')) return [];
+    const proved = readings.find((reading) => isProved(reading, found));
+    const last = readings.at(-1)!;
+    const unconfirmed = proved === undefined ? whyNot(last, found) : null;
+    return [{ kind, text: (proved ?? last).text, rule, span, unconfirmed }];
+  });
+}
+
+/** Refuted by a request that passes as the sentence says. */
+function witnessClaim({ kind, readings, span }: Sentence): Claim | null {
+  const claim = readings.at(-1)!.claims[0]!;
+  if (kind !== 'passes') return null;
+  return { mode: 'never', effect: 'allow', isUnapproved: true, when: claim.when, isDefinite: true, span };
+}
+
+type Found = readonly ReadonlyMap<Claim, Verdict>[];
+
+function isProved({ claims }: SentenceReading, found: Found): boolean {
+  return claims.every((claim) => found.every((of) => of.get(claim)?.kind === 'proved'));
+}
+
+function whyNot({ claims }: SentenceReading, found: Found): string {
+  const verdicts = claims.flatMap((claim) => found.map((of) => of.get(claim)));
+  if (verdicts.some((one) => one?.kind === 'refuted')) return 'a request was found of which it is not true';
+  const undecided = verdicts.find((one) => one?.kind === 'undecided');
+  return undecided?.kind === 'undecided' ? whyUndecided[undecided.why] : 'it was not decided';
+}

@@ -1,0 +1,126 @@
+// What the names in the sentences of a summary stand for: entries of lists, conditions of lets, what meters count.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Declaration, DeclarationOf } from '../../language/syntax/tree/tree.ts';
+import { type SummarySource, wordingOf } from './sentences.ts';
+import { conditionWords, enumerated, nounWords, type Wording } from './words.ts';
+
+export interface NameMeaning {
+  readonly name: string;
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** Of these names and of those that their explanations mention, by name. */
+export function explanations(source: SummarySource, mentioned: ReadonlySet<string>): readonly NameMeaning[] {
+  const wanted = new Set(mentioned);
+  const wording = wordingOf(source, wanted);
+  const declared = new Map(
+    source.files.flatMap(({ declarations }) =>
+      declarations.flatMap((one) => (one.kind === 'action' ? [] : [[one.name.text, one] as const])),
+    ),
+  );
+  const words: NameMeaning[] = [];
+  // A set goes on with what is added to it while it is gone through.
+  for (const name of wanted) {
+    const declaration = declared.get(name);
+    const text = declaration === undefined ? null : explained(declaration, { source, wording });
+    if (text !== null) words.push({ name, text, span: declaration!.span });
+  }
+  return words.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+interface Explaining {
+  readonly source: SummarySource;
+  readonly wording: Wording;
+}
+
+const entriesShown = 6;
+
+function explained(declaration: Declaration, explaining: Explaining): string | null {
+  const { wording, source } = explaining;
+  switch (declaration.kind) {
+    case 'list':
+      return listWords(declaration, explaining);
+    case 'let':
+      return conditionWords(declaration.value, wording);
+    case 'hours':
+      return hoursWords(declaration, source);
+    case 'meter':
+      return meterWords(declaration, explaining);
+    case 'group':
+      return enumerated(
+        [...source.set.actions.values()]
+          .filter(({ groups }) => groups.includes(declaration.name.text))
+          .map(({ key }) => key),
+        'and',
+      );
+    default:
+      return null;
+  }
+}
+
+function listWords(
+  { name, source: written }: DeclarationOf<'list'>,
+  { wording, source }: Explaining,
+): string {
+  if (written.kind === 'entries') {
+    const shown = written.entries.slice(0, entriesShown).map((entry) => nounWords(entry, wording));
+    const more = written.entries.length - shown.length;
+    return more > 0 ? `${shown.join(', ')} and ${more} more` : enumerated(shown, 'and');
+  }
+  if (written.kind === 'join')
+    return `what is in ${enumerated(
+      written.lists.map(({ text }) => noted(text, wording)),
+      'or',
+    )}`;
+  const count = source.set.lists.get(name.text)?.entries.length ?? 0;
+  return `the ${count} entries of ${written.path.value}`;
+}
+
+function noted(name: string, wording: Wording): string {
+  wording.mention(name);
+  return `‘${name.replaceAll('_', ' ')}’`;
+}
+
+function hoursWords(
+  { spans, file, zone, except }: DeclarationOf<'hours'>,
+  { sourceOf }: SummarySource,
+): string {
+  const times =
+    file === null
+      ? spans.map(({ span }) => (sourceOf(span.file) ?? '').slice(span.start, span.end)).join(', ')
+      : `the days of ${file.value}`;
+  return `${times} in ${zone.value}${except === null ? '' : `, but for ${except.text.replaceAll('_', ' ')}`}`;
+}
+
+function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): string {
+  const { wording, source } = explaining;
+  const { aggregate, argument, when, since, per, over } = meter;
+  const what = argument === null ? '' : nounWords(argument, wording);
+  const counted = {
+    sum: `the sum of ${what} of`,
+    count: 'how many were granted of',
+    distinct: `how many values ${what} had in`,
+  };
+  const parts = per.map(({ root, steps }) => (steps.at(-1) ?? root).text.replaceAll('_', ' '));
+  return [
+    `${counted[aggregate]} ${patternWords(meter.patterns, explaining)}`,
+    when === null ? '' : ` if ${conditionWords(when, wording)}`,
+    parts.length === 0 ? '' : `, per ${enumerated(parts, 'and')}`,
+    `, in the last ${over.text}`,
+    since.length === 0 ? '' : `, anew since ${patternWords(since, explaining)}`,
+    source.set.meters.get(meter.name.text)?.readsResult === true
+      ? '; not known until it is reported what was returned'
+      : '; the request itself and those that wait count',
+  ].join('');
+}
+
+function patternWords(patterns: DeclarationOf<'meter'>['patterns'], { wording, source }: Explaining): string {
+  const isGroup = (name: string): boolean =>
+    [...source.set.actions.values()].some(({ groups }) => groups.includes(name));
+  return enumerated(
+    patterns.map(({ text }) => (isGroup(text) ? noted(text, wording) : text)),
+    'and',
+  );
+}

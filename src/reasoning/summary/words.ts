@@ -1,0 +1,276 @@
+// A condition as it is written, in English for people who read no policies. INVARIANT: every operator keeps its meaning: what
+// has no words of its own stands as it is written, between backticks, and never as something like it.
+
+import type {
+  Binary,
+  BinaryOperator,
+  CallNode,
+  ExpressionNode,
+  Path,
+  Quantifier,
+} from '../../language/syntax/tree/tree.ts';
+
+export interface Wording {
+  /** On one line, as it is written. */
+  readonly textOf: (node: ExpressionNode) => string;
+  /** What a `let` is written as; null for another name. */
+  readonly letOf: (name: string) => ExpressionNode | null;
+  /** Called for each declared name that the words mention. */
+  readonly mention: (name: string) => void;
+  /** Variables of the quantifiers around. */
+  readonly variables: ReadonlySet<string>;
+}
+
+/** A clause such as "the amount is at most 10,000 USD"; with `isNot` its opposite. */
+export function conditionWords(node: ExpressionNode, wording: Wording, isNot = false): string {
+  switch (node.kind) {
+    case 'unary':
+      return node.operator === 'not'
+        ? conditionWords(node.operand, wording, !isNot)
+        : asWritten(node, wording, isNot);
+    case 'binary':
+      return binaryWords(node, wording, isNot);
+    case 'has': {
+      const names = [...node.subject.steps, ...node.field].map(({ text }) => plain(text));
+      return `“${names.join('.')}” is ${isNot ? 'not ' : ''}given`;
+    }
+    case 'single-script':
+      return `the letters of ${nounWords(node.subject, wording)} are ${isNot ? 'not ' : ''}of one script`;
+    case 'quantifier':
+      return quantifierWords(node, wording, isNot);
+    case 'path':
+      return pathCondition(node, wording, isNot);
+    case 'boolean':
+      return node.value === isNot ? 'never' : 'always';
+    default:
+      return asWritten(node, wording, isNot);
+  }
+}
+
+function asWritten(node: ExpressionNode, { textOf }: Wording, isNot: boolean): string {
+  return `\`${textOf(node)}\` ${isNot ? 'does not hold' : 'holds'}`;
+}
+
+function pathCondition(node: Path, wording: Wording, isNot: boolean): string {
+  const { root, steps } = node;
+  if (steps.length === 0 && wording.letOf(root.text) !== null) {
+    wording.mention(root.text);
+    return `${nameWords(root.text)} ${isNot ? 'does not hold' : 'holds'}`;
+  }
+  return `${nounWords(node, wording)} is ${isNot ? 'not ' : ''}true`;
+}
+
+const opposites: Partial<Record<BinaryOperator, BinaryOperator>> = {
+  '==': '!=',
+  '!=': '==',
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+  in: 'not in',
+  'not in': 'in',
+};
+
+/** Behind "is" or "are". */
+const comparisons: Partial<Record<BinaryOperator, string>> = {
+  '==': '',
+  '!=': 'not ',
+  '<': 'less than ',
+  '<=': 'at most ',
+  '>': 'more than ',
+  '>=': 'at least ',
+};
+
+/** As "does" and as "does not". */
+const textTests: Partial<Record<BinaryOperator, readonly [string, string]>> = {
+  like: ['has the form', 'does not have the form'],
+  matches: ['has the form', 'does not have the form'],
+  'starts with': ['begins with', 'does not begin with'],
+  'ends with': ['ends with', 'does not end with'],
+  contains: ['contains', 'does not contain'],
+  inside: ['lies in', 'does not lie in'],
+  within: ['is in or below', 'is neither in nor below'],
+  'mentions any of': ['has a word of', 'has no word of'],
+  'like any of': ['has a form of', 'has no form of'],
+  'matches any of': ['has a form of', 'has no form of'],
+  'starts with any of': ['begins with one of', 'begins with none of'],
+  'ends with any of': ['ends with one of', 'ends with none of'],
+  'contains any of': ['contains one of', 'contains none of'],
+  'inside any of': ['lies in one of', 'lies in none of'],
+};
+
+function binaryWords(node: Binary, wording: Wording, isNot: boolean): string {
+  const { left, right } = node;
+  if (node.operator === 'and' || node.operator === 'or') {
+    const isAnd = (node.operator === 'and') !== isNot;
+    const parts = chain(node, node.operator).map((part) => {
+      const words = conditionWords(part, wording, isNot);
+      return isJoined(part, isAnd, isNot) ? `(${words})` : words;
+    });
+    return parts.join(isAnd ? ' and ' : ' or ');
+  }
+  const operator = isNot ? (opposites[node.operator] ?? node.operator) : node.operator;
+  if (operator === 'in' || operator === 'not in') return membership(node, operator === 'in', wording);
+  const [subject, object] = [nounWords(left, wording), nounWords(right, wording)];
+  const compared = comparisons[operator];
+  if (compared !== undefined) return `${subject} ${be(subject)} ${compared}${object}`;
+  const test = textTests[operator];
+  return test === undefined ? asWritten(node, wording, isNot) : `${subject} ${test[isNot ? 1 : 0]} ${object}`;
+}
+
+function chain(node: ExpressionNode, operator: 'and' | 'or'): readonly ExpressionNode[] {
+  if (node.kind !== 'binary' || node.operator !== operator) return [node];
+  return [...chain(node.left, operator), ...chain(node.right, operator)];
+}
+
+/** Whether the part is joined by the other word than its neighbours, or says where it ends by brackets alone. */
+function isJoined(part: ExpressionNode, isAnd: boolean, isNot: boolean): boolean {
+  if (part.kind === 'quantifier') return part.quantifier !== 'count' && part.quantifier !== 'sum';
+  if (part.kind === 'unary' && part.operator === 'not') return isJoined(part.operand, isAnd, !isNot);
+  if (part.kind !== 'binary' || (part.operator !== 'and' && part.operator !== 'or')) return false;
+  return ((part.operator === 'and') !== isNot) !== isAnd;
+}
+
+function membership({ left, right }: Binary, isIn: boolean, wording: Wording): string {
+  const [subject, not] = [nounWords(left, wording), isIn ? '' : 'not '];
+  if (right.kind === 'range') {
+    const [low, high] = [nounWords(right.low, wording), nounWords(right.high, wording)];
+    return `${subject} ${be(subject)} ${not}between ${low} and ${high}`;
+  }
+  const whole = nounWords(right, wording);
+  if (left.kind === 'path' && left.root.text === 'now' && left.steps.length === 0)
+    return `it is ${isIn ? 'within' : 'outside of'} ${whole}`;
+  if (right.kind === 'text') return `${subject} ${be(subject)} ${not}in ${whole}`;
+  if (right.kind === 'path' && (right.root.text === 'agent' || right.root.text === 'request'))
+    return `${whole} ${isIn ? 'have' : 'do not have'} ${subject}`;
+  return `${subject} ${be(subject)} ${not}one of ${whole}`;
+}
+
+function be(subject: string): 'is' | 'are' {
+  return /[^sui]s$/.test(subject.replace(/ (of|in) .*/, '')) ? 'are' : 'is';
+}
+
+function quantifierWords(node: Quantifier, wording: Wording, isNot: boolean): string {
+  const { quantifier, variable, sources, body } = node;
+  if (quantifier === 'count' || quantifier === 'sum') return asWritten(node, wording, isNot);
+  const inner = { ...wording, variables: new Set([...wording.variables, variable.text]) };
+  const among = enumerated(
+    sources.map((source) => nounWords(source, wording)),
+    'and',
+  );
+  // What does not hold for each does not hold for one.
+  if (quantifier === 'every')
+    return `for ${isNot ? 'at least one' : 'each'} of ${among}, ${conditionWords(body, inner, isNot)}`;
+  const isNone = (quantifier === 'no') !== isNot;
+  return `for ${isNone ? 'none' : 'at least one'} of ${among}, ${conditionWords(body, inner)}`;
+}
+
+/** Something that is compared, such as "the amount" or "10,000 USD". */
+export function nounWords(node: ExpressionNode, wording: Wording): string {
+  switch (node.kind) {
+    case 'text':
+      return node.isRaw ? `\`${node.value}\`` : JSON.stringify(node.value);
+    case 'number':
+      return grouped(node.text);
+    case 'money':
+      return `${grouped(node.amount)} ${node.currency}`;
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+      return node.text;
+    case 'list-literal':
+      return enumerated(
+        node.entries.map((entry) => nounWords(entry, wording)),
+        'or',
+      );
+    case 'path':
+      return pathNoun(node, wording);
+    case 'call':
+      return callWords(node, wording);
+    default:
+      return `\`${wording.textOf(node)}\``;
+  }
+}
+
+function pathNoun({ root, steps }: Path, wording: Wording): string {
+  const names = steps.map(({ text }) => text);
+  if (wording.variables.has(root.text)) return names.length === 0 ? 'it' : `its ${plain(names.join(' '))}`;
+  if (root.text === 'payload') return fieldWords(names);
+  if (root.text === 'result') return fieldWords(['result', ...names]);
+  if (root.text === 'agent') return `the agent's ${plain(names.join(' '))}`;
+  if (root.text === 'request') return `the request's ${plain(names.join(' '))}`;
+  if (root.text === 'action') return 'the action';
+  if (root.text === 'now') return 'the present time';
+  if (root.text === 'risk') return 'the risk';
+  const written = wording.letOf(root.text);
+  if (written !== null && isConstant(written)) return nounWords(written, wording);
+  wording.mention(root.text);
+  return nameWords(root.text);
+}
+
+function isConstant({ kind }: ExpressionNode): boolean {
+  return kind === 'text' || kind === 'number' || kind === 'money' || kind === 'duration' || kind === 'date';
+}
+
+const calls: Readonly<Record<string, string>> = {
+  host: 'host of',
+  domain: 'domain of',
+  scheme: 'scheme of',
+  port: 'port of',
+  length: 'length of',
+  links: 'links in',
+  commands: 'commands in',
+  ip: 'IP address of',
+  first: 'first of',
+};
+
+const spellings: Readonly<Record<string, string>> = {
+  fold: 'without regard to case',
+  lower: 'in lower case',
+  trim: 'without blanks at its ends',
+};
+
+function callWords(node: CallNode, wording: Wording): string {
+  const [argument] = node.args;
+  if (argument === undefined || node.args.length > 1) return `\`${wording.textOf(node)}\``;
+  const noun = nounWords(argument, wording);
+  const spelling = spellings[node.callee.text];
+  if (spelling !== undefined) return `${noun}, ${spelling},`;
+  const words = calls[node.callee.text];
+  if (words === undefined) return `\`${wording.textOf(node)}\``;
+  return noun === 'it' ? `its ${words.replace(/ \w+$/, '')}` : `the ${words} ${noun}`;
+}
+
+/** `plan.deletes` is "the deletes of the plan". */
+function fieldWords(steps: readonly string[]): string {
+  return steps
+    .toReversed()
+    .map((step) => (isHardlyNoun(step) ? `“${step}”` : `the ${plain(step)}`))
+    .join(' of ');
+}
+
+/** Such as "to" and "paid": with an article in front nobody would read it. */
+function isHardlyNoun(step: string): boolean {
+  return step.length < 4 || /(ed|ble|paid)$/.test(step);
+}
+
+/** A declared name among other words. */
+export function nameWords(name: string): string {
+  return `‘${plain(name)}’`;
+}
+
+function plain(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function grouped(written: string): string {
+  const [whole = '', fraction] = written.replaceAll('_', '').split('.');
+  const shown = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? shown : `${shown}.${fraction}`;
+}
+
+export function enumerated(words: readonly string[], last: 'and' | 'or'): string {
+  if (words.length < 2) return words[0] ?? 'nothing';
+  return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
+}

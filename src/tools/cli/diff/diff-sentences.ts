@@ -1,0 +1,33 @@
+// What changes, in the sentences that people read who read no policies: the ones that went and the ones that came.
+
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import { type SentenceChange, sentenceChanges } from '../../../reasoning/summary/changes.ts';
+import type { LoadedSide } from './compared-side.ts';
+import { codeSpan } from './diff-text.ts';
+
+/** Summaries take proofs, which is too much for each action of a large change. */
+const actionsMax = 20;
+
+export function changedSentences(
+  { before, after }: { readonly before: LoadedSide; readonly after: LoadedSide },
+  actions: readonly string[],
+): readonly SentenceChange[] {
+  return sentenceChanges({ before, after }, actions.slice(0, actionsMax));
+}
+
+export function sentencesToMarkdown(changes: readonly SentenceChange[]): string {
+  if (changes.length === 0) return '';
+  const blocks = changes.map(({ of, gone, come }) => {
+    const lines = [...gone.map((text) => `- ${text}`), ...come.map((text) => `+ ${text}`)];
+    return `\n${codeSpan(of)}\n\n${fenced(lines)}\n`;
+  });
+  return `\n#### In sentences\n${blocks.join('')}`;
+}
+
+/** As a diff, between more backticks than stand in a row in it. */
+function fenced(lines: readonly string[]): string {
+  const text = lines.map(escapeForTerminal).join('\n');
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}diff\n${text}\n${fence}`;
+}

@@ -1,0 +1,233 @@
+// Summaries: each condition in words that keep its meaning, each sentence proved, and what changes between two sets.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { Claim } from '../../src/language/model/policy.ts';
+import { checkSources } from '../../src/pipeline.ts';
+import { decideClaims } from '../../src/reasoning/prove/prove.ts';
+import { sentenceChanges } from '../../src/reasoning/summary/changes.ts';
+import type { SummarySource } from '../../src/reasoning/summary/sentences.ts';
+import { type Summary, summaryOf } from '../../src/reasoning/summary/summary.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+function sourceOf(text: string): SummarySource {
+  const checked = checkSources({
+    files: [{ path: 'a.policy', text }],
+    readListFile: () => ({ kind: 'missing' }) as never,
+  });
+  if (checked.set === null) throw new Error(checked.diagnostics.map(({ message }) => message).join('; '));
+  return { set: checked.set, files: checked.files, sourceOf: () => text };
+}
+
+function said(summary: Summary, action: string): readonly string[] {
+  return summary.actions
+    .filter(({ actions }) => actions.includes(action))
+    .flatMap(({ sentences }) =>
+      sentences.map((one) => (one.unconfirmed === null ? one.text : `? ${one.text}`)),
+    );
+}
+
+const declared = `
+action pay.make "Pay {amount} to {to_whom}" {
+  amount: money(currency) 0..
+  currency: "USD" | "EUR"
+  to_whom: string ..100
+  note?: string ..100
+  mail: email
+  file: path
+  url: url
+  peer: ip
+  count: integer
+  urgent: boolean
+  names: [string ..20] ..50
+  plan: { deletes: integer }
+}
+approvers finance "Finance, on call"
+list known = ["a", "b"]
+list sites: host = ["example.com"]
+list folders = ["/workspace", "/tmp"]
+hours office = mon-fri 09:00-17:00 in "Europe/Berlin"
+let limit = 10_000 USD
+let is_late = now not in office
+meter paid = count() of pay.make per agent over 24h
+`;
+
+const words: readonly (readonly [string, string, string])[] = [
+  ['payload.amount <= limit', 'the amount is at most 10,000 USD', 'the amount is more than 10,000 USD'],
+  ['payload.count != 1_000', 'the count is not 1,000', 'the count is 1,000'],
+  [
+    'payload.plan.deletes > 5',
+    'the deletes of the plan are more than 5',
+    'the deletes of the plan are at most 5',
+  ],
+  ['payload.to_whom in known', 'the to whom is one of ‘known’', 'the to whom is not one of ‘known’'],
+  [
+    'payload.to_whom in ["x", "y"]',
+    'the to whom is one of "x" or "y"',
+    'the to whom is not one of "x" or "y"',
+  ],
+  ['payload.count not in 1..5', 'the count is not between 1 and 5', 'the count is between 1 and 5'],
+  [
+    'payload.to_whom in agent.tags',
+    "the agent's tags have the to whom",
+    "the agent's tags do not have the to whom",
+  ],
+  ['"x" in payload.names', '"x" is one of the names', '"x" is not one of the names'],
+  ['now in office', 'it is within ‘office’', 'it is outside of ‘office’'],
+  ['is_late', '‘is late’ holds', '‘is late’ does not hold'],
+  ['payload.urgent', 'the urgent is true', 'the urgent is not true'],
+  ['payload has note', '“note” is given', '“note” is not given'],
+  ['payload.peer in "10.0.0.0/8"', 'the peer is in "10.0.0.0/8"', 'the peer is not in "10.0.0.0/8"'],
+  [
+    'payload.file inside any of folders',
+    'the file lies in one of ‘folders’',
+    'the file lies in none of ‘folders’',
+  ],
+  [
+    "payload.to_whom matches '[a-z]+'",
+    'the to whom has the form `[a-z]+`',
+    'the to whom does not have the form `[a-z]+`',
+  ],
+  [
+    'host(payload.url) within sites',
+    'the host of “url” is in or below ‘sites’',
+    'the host of “url” is neither in nor below ‘sites’',
+  ],
+  [
+    'lower(payload.to_whom) == "x"',
+    'the to whom, in lower case, is "x"',
+    'the to whom, in lower case, is not "x"',
+  ],
+  [
+    'payload.to_whom is single_script',
+    'the letters of the to whom are of one script',
+    'the letters of the to whom are not of one script',
+  ],
+  [
+    'every one in payload.names (one in known)',
+    'for each of the names, it is one of ‘known’',
+    'for at least one of the names, it is not one of ‘known’',
+  ],
+  [
+    'some one in payload.names (one in known)',
+    'for at least one of the names, it is one of ‘known’',
+    'for none of the names, it is one of ‘known’',
+  ],
+  [
+    'no one in payload.names (one in known)',
+    'for none of the names, it is one of ‘known’',
+    'for at least one of the names, it is one of ‘known’',
+  ],
+  [
+    'count one in payload.names (one in known) > 3',
+    '`count one in payload.names (one in known)` is more than 3',
+    '`count one in payload.names (one in known)` is at most 3',
+  ],
+  [
+    'payload.urgent and (payload has note or is_late)',
+    'the urgent is true and (“note” is given or ‘is late’ holds)',
+    'the urgent is not true or (“note” is not given and ‘is late’ does not hold)',
+  ],
+  ['paid > 3', '‘paid’ is more than 3', '‘paid’ is at most 3'],
+];
+
+describe('a condition in words', () => {
+  const rules = words.flatMap(([condition], at) => [
+    `deny d${at} when ${condition}`,
+    `deny u${at} unless ${condition}`,
+  ]);
+  const policies = `${declared} policy p on pay.make { allow all ${rules.join('\n')} }`;
+  const summary = summaryOf(sourceOf(policies));
+  const all = summary.actions.flatMap(({ sentences }) => sentences);
+  const saidBy = (rule: string) => all.find((one) => one.rule === `p/${rule}`);
+
+  it.each(words)('%s', (condition, is, isNot) => {
+    const at = words.findIndex(([one]) => one === condition);
+    expect(saidBy(`d${at}`)).toMatchObject({ text: `Is refused if ${is}.`, unconfirmed: null });
+    expect(saidBy(`u${at}`)).toMatchObject({ text: `Is refused if ${isNot}.`, unconfirmed: null });
+  });
+
+  it('goes with what the names mean', () => {
+    expect(summary.words).toMatchObject([
+      { name: 'folders', text: '"/workspace" and "/tmp"' },
+      { name: 'is_late', text: 'it is outside of ‘office’' },
+      { name: 'known', text: '"a" and "b"' },
+      { name: 'office', text: 'mon-fri 09:00-17:00 in Europe/Berlin' },
+      {
+        name: 'paid',
+        text: 'how many were granted of pay.make, per agent, in the last 24h; the request itself and those that wait count',
+      },
+      { name: 'sites', text: '"example.com"' },
+    ]);
+  });
+});
+
+it('says what passes, who is asked, what is refused, and that there is nothing else', () => {
+  const summary = summaryOf(
+    sourceOf(`${declared} policy p on pay.make {
+      allow small when payload.count <= 10
+      allow large after approval by finance when payload.count <= 100
+      escalate late to finance needs 2 when is_late
+      reauth odd when payload.count == 13
+      deny huge when payload.count > 1_000
+      shadow deny tried when payload.count == 7
+      risk bit +10 when payload.count == 8
+    }`),
+  );
+  expect(summary.actions.map(({ title }) => title)).toEqual(['Pay [amount] to [to_whom]']);
+  expect(said(summary, 'pay.make')).toEqual([
+    'Passes at once if the count is at most 10, unless it waits or is refused by what follows.',
+    'Waits for one of ‘Finance, on call’ if the count is at most 100, unless it passes at once or is refused.',
+    'Waits for 2 of ‘Finance, on call’ if ‘is late’ holds, unless it is refused.',
+    "Waits for a step-up of the agent's owner if the count is 13, unless it is refused.",
+    'Is refused if the count is more than 1,000.',
+    'Nothing else passes, neither without people nor with them.',
+  ]);
+});
+
+it('does not say that something passes where a guard refuses all of it', () => {
+  const rules = 'allow part when payload.n > 5  deny more when payload.n > 3';
+  const text = `action a.b { n: integer } policy p on a.b { ${rules} }`;
+  expect(said(summaryOf(sourceOf(text)), 'a.b')).toEqual([
+    'Is refused if “n” is more than 3.',
+    'Nothing else passes.',
+  ]);
+});
+
+it('says nothing of an action that nothing allows, but that it never passes', () => {
+  const text =
+    'action a.b { n: integer } action a.c { n: integer } policy p on a.c { allow all when payload.n > 1 }';
+  expect(said(summaryOf(sourceOf(text)), 'a.b')).toEqual(['Never passes.']);
+});
+
+it('asks about those requests alone of which a condition is definitely true', () => {
+  const text = 'action a.b { n: integer } policy p on a.b { allow all when "x" in agent.tags }';
+  const { set } = sourceOf(text);
+  const { condition, span } = set.policies[0]!.rules[0]!;
+  const claim: Claim = { mode: 'always', effect: 'allow', isUnapproved: true, when: condition, span };
+  const definite: Claim = { ...claim, isDefinite: true };
+  const found = decideClaims(set, 'a.b', [claim, definite]);
+  expect([found.get(claim)?.kind, found.get(definite)?.kind]).toEqual(['refuted', 'proved']);
+});
+
+it('tells which sentences and words change, and nothing of what stays', () => {
+  const text = (limit: number, known: string): string =>
+    `list known = [${known}] action a.b { to: string, n: integer }
+    policy p on a.b { allow few when payload.to in known and payload.n <= ${limit}  deny none when payload.n < 1 }`;
+  const before = sourceOf(text(10, '"ann"'));
+  const changes = sentenceChanges({ before, after: sourceOf(text(1_000, '"ann", "bob"')) }, ['a.b']);
+  expect(changes).toEqual([
+    {
+      of: 'a.b',
+      gone: [
+        'Passes at once if “to” is one of ‘known’ and “n” is at most 10, unless it waits or is refused by what follows.',
+      ],
+      come: [
+        'Passes at once if “to” is one of ‘known’ and “n” is at most 1,000, unless it waits or is refused by what follows.',
+      ],
+    },
+    { of: '‘known’', gone: ['"ann"'], come: ['"ann" and "bob"'] },
+  ]);
+  expect(sentenceChanges({ before, after: before }, ['a.b'])).toEqual([]);
+});
