@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { release as bundleRelease } from '../../src/service/policies/bundles/bundle.ts';
+import { release as bundleRelease } from '../../src/service/policies/compiled/bundle.ts';
 import { describeRelease, notesOf } from '../../src/tools/release/describe.ts';
 import { isCarried } from '../../src/tools/release/licenses.ts';
 import { ofTheDashboard, readLock, shippedPackages } from '../../src/tools/release/shipped.ts';

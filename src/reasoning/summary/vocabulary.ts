@@ -94,6 +94,8 @@ function hoursWords(
   return `${times} in ${zone.value}${except === null ? '' : `, but for ${except.text.replaceAll('_', ' ')}`}`;
 }
 
+const periodWords = { day: ', today', week: ', this week', month: ', this month' } as const;
+
 function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): string {
   const { wording, source } = explaining;
   const { aggregate, argument, when, since, per, over } = meter;
@@ -108,7 +110,9 @@ function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): stri
     `${counted[aggregate]} ${patternWords(meter.patterns, explaining)}`,
     when === null ? '' : ` if ${conditionWords(when, wording)}`,
     parts.length === 0 ? '' : `, per ${enumerated(parts, 'and')}`,
-    `, in the last ${over.text}`,
+    over.kind === 'calendar-window'
+      ? `${periodWords[over.period]} in ${over.zone.value}`
+      : `, in the last ${over.text}`,
     since.length === 0 ? '' : `, anew since ${patternWords(since, explaining)}`,
     source.set.meters.get(meter.name.text)?.readsResult === true
       ? '; not known until it is reported what was returned'

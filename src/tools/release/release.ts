@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { release as bundleRelease } from '../../service/policies/bundles/bundle.ts';
+import { release as bundleRelease } from '../../service/policies/compiled/bundle.ts';
 import { packageManifest } from '../package/manifests.ts';
 import { describeRelease, notesOf, type Source } from './describe.ts';
 
@@ -48,7 +48,7 @@ function problemsOf(): readonly string[] {
       : `${tagOf()} is tagged already: raise the version in package.json`,
     bundleRelease === version
       ? null
-      : `bundles call this release ${bundleRelease}: see service/policies/bundles/bundle.ts`,
+      : `bundles call this release ${bundleRelease}: see service/policies/compiled/bundle.ts`,
     existsSync(join(root, 'test/upgrades', version))
       ? null
       : 'no store of this version is kept for the tests of later ones: node test/upgrades/keep.ts',
