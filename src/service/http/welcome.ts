@@ -62,7 +62,7 @@ function setUpLines({ setUpUrl }: Welcome): readonly string[] {
   if (setUpUrl === null) return [];
   return [
     '',
-    'Nobody has access yet. The first admin comes in by this link, which is good once:',
+    'Nobody has access yet. Open this link to become the first admin; it works once:',
     '',
     `  ${setUpUrl}`,
   ];

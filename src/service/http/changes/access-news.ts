@@ -34,7 +34,7 @@ export function createAccessNews(deps: NewsDeps): AccessNews {
       mailer?.post({
         to: email,
         subject: 'Writ: your invitation',
-        text: `You have been given access to Writ. This link is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/invitation#token=${secret}\n`,
+        text: `You have been given access to Writ. Open this link to create your account. It works once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/invitation#token=${secret}\n`,
       }),
     noticed: ({ what, createdAtMs }, { email }) =>
       mailer?.post({
@@ -46,7 +46,7 @@ export function createAccessNews(deps: NewsDeps): AccessNews {
       mailer?.post({
         to: email,
         subject: 'Writ: set a new password',
-        text: `An admin has made a link by which you set a new password. It is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
+        text: `An admin has made a link by which you set a new password. It works once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
       }),
     declined: ({ email, answer }) =>
       mailer?.post({
