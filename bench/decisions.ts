@@ -43,7 +43,7 @@ export async function measureDecisions(options: DecisionsOptions): Promise<reado
 }
 
 /** Not counted: functions are made and optimised meanwhile. */
-const warmUpRounds = 16;
+const warmUpRounds = 10;
 
 /** Nanoseconds a decision; of slower engines the tail says nothing that is worth the wait. */
 const tailTakenMax = 10_000;

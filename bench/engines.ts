@@ -7,6 +7,7 @@ export const engineKeys = [
   'writ-request',
   'map',
   'hand-written',
+  'hand-written-request',
   'writ',
   'json-logic',
   'casl',
@@ -24,6 +25,8 @@ export async function loadEngine(key: EngineKey): Promise<Engine> {
       return (await import('./map-look-up.ts')).engine;
     case 'hand-written':
       return (await import('./hand-written.ts')).engine;
+    case 'hand-written-request':
+      return (await import('./hand-written.ts')).requestEngine;
     case 'writ-request':
       return (await import('./writ.ts')).requestEngine;
     case 'writ':

@@ -1,39 +1,115 @@
-// What a programmer would write instead of policies: for each action a function of plain conditions, in a Map.
+// What a programmer would write instead of policies: for each action a function of plain conditions, in a Map; alone, and with what a
+// request has to have around it, the payload checked and a trace of every rule.
 
-import { type Engine, nothingGrants, unlimited } from './engine.ts';
+import { type Decided, type Engine, nothingGrants, unlimited } from './engine.ts';
 import type { BenchRequest, BenchRule, BenchTest } from './workloads.ts';
 
-export const engine: Engine = {
-  name: 'hand-written JavaScript',
-  policiesMax: unlimited,
-  prepare: ({ rules, actions, requests }) => {
-    const byAction = Map.groupBy(rules, ({ action }) => action);
-    const functions = new Map(
-      actions.map((action) => [action, compile(byAction.get(action) ?? [])] as const),
-    );
-    return {
-      decide: (at) => {
-        const request = requests[at]!;
-        return functions.get(request.action)?.(request) ?? nothingGrants;
-      },
-    };
-  },
-};
+export const engine = engineBy('hand-written JavaScript', compile, (decided) => decided, nothingGrants);
 
-type Decide = (request: BenchRequest) => { readonly outcome: 'ALLOW' | 'DENY'; readonly by: string };
+/** The payload checked by hand, every rule tried, what they read and how they turned out kept for the record. */
+export const requestEngine = engineBy(
+  'hand-written JavaScript, a request',
+  compileTraced,
+  ({ decision }) => decision,
+  { decision: nothingGrants, trace: null },
+);
+
+function engineBy<Result>(
+  name: string,
+  make: (rules: readonly BenchRule[]) => (request: BenchRequest) => Result,
+  decisionOf: (result: Result) => Decided,
+  nothing: Result,
+): Engine {
+  return {
+    name,
+    policiesMax: unlimited,
+    prepare: ({ rules, actions, requests }) => {
+      const byAction = Map.groupBy(rules, ({ action }) => action);
+      const functions = new Map(actions.map((action) => [action, make(byAction.get(action) ?? [])] as const));
+      return {
+        decide: (at) => {
+          const request = requests[at]!;
+          return decisionOf(functions.get(request.action)?.(request) ?? nothing);
+        },
+      };
+    },
+  };
+}
 
 /** Refusals first, so that the first condition that holds decides. */
-function compile(rules: readonly BenchRule[]): Decide {
-  const sorted = rules.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
-  const results: unknown[] = [];
-  const sets: unknown[] = [];
-  const lines = sorted.map((rule) => {
-    results.push({ outcome: rule.effect === 'deny' ? 'DENY' : 'ALLOW', by: rule.name });
-    const tests = rule.tests.map((test) => code(test, sets)).join(' && ');
-    return `if (${tests}) return results[${results.length - 1}];`;
-  });
+function compile(rules: readonly BenchRule[]): (request: BenchRequest) => Decided {
+  const { conditions, results, sets } = inOrder(rules);
+  const lines = conditions.map((tests, at) => `if (${tests}) return results[${at}];`);
   const text = `return (request) => { const p = request.payload;\n${lines.join('\n')}\n};`;
-  return new Function('results', 'sets', text)(results, sets) as Decide;
+  return new Function('results', 'sets', text)(results, sets) as (request: BenchRequest) => Decided;
+}
+
+interface Traced {
+  readonly decision: Decided;
+  readonly trace: {
+    /** The same for all requests of an action. */
+    readonly rules: readonly string[];
+    /** A letter a rule. */
+    readonly truths: string;
+    readonly values: readonly (string | number)[];
+  } | null;
+}
+
+function compileTraced(rules: readonly BenchRule[]): (request: BenchRequest) => Traced {
+  const { names, conditions, results, sets } = inOrder(rules);
+  const [places, truths] = [
+    conditions.map((_, at) => `r${at}`),
+    conditions.map((_, at) => `(r${at} ? 't' : 'f')`),
+  ];
+  const text = `return (request) => {
+    const p = request.payload;
+    if (!isPayload(p)) return { decision: invalid, trace: null };
+    ${conditions.map((tests, at) => `const r${at} = ${tests};`).join('\n')}
+    const decision = ${places.map((place, at) => `${place} ? results[${at}] : `).join('')}nothingGrants;
+    const values = [p.amount, p.vendor, p.currency, p.description, request.tier];
+    return { decision, trace: { rules, truths: ${["''", ...truths].join(' + ')}, values } };
+  };`;
+  const made = new Function('results', 'sets', 'rules', 'isPayload', 'invalid', 'nothingGrants', text);
+  return made(results, sets, names, isPayload, invalid, nothingGrants) as (request: BenchRequest) => Traced;
+}
+
+const invalid: Decided = { outcome: 'DENY', by: 'invalid_payload' };
+const fields: ReadonlySet<string> = new Set(['amount', 'vendor', 'currency', 'description']);
+
+/** The shape that the workloads declare, and no field more. */
+function isPayload(p: Readonly<Record<string, unknown>>): boolean {
+  for (const name in p) if (!fields.has(name)) return false;
+  return (
+    typeof p.amount === 'number' &&
+    Number.isFinite(p.amount) &&
+    p.amount >= 0 &&
+    isText(p.vendor, 1, 100) &&
+    (p.currency === 'USD' || p.currency === 'EUR' || p.currency === 'GBP') &&
+    isText(p.description, 0, 500)
+  );
+}
+
+function isText(value: unknown, least: number, most: number): boolean {
+  return typeof value === 'string' && value.length >= least && value.length <= most && value.isWellFormed();
+}
+
+interface Ordered {
+  readonly names: readonly string[];
+  readonly conditions: readonly string[];
+  readonly results: readonly Decided[];
+  readonly sets: readonly unknown[];
+}
+
+/** Refusals first, each group by name. */
+function inOrder(rules: readonly BenchRule[]): Ordered {
+  const sorted = rules.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
+  const sets: unknown[] = [];
+  return {
+    names: sorted.map(({ name }) => name),
+    conditions: sorted.map(({ tests }) => tests.map((test) => code(test, sets)).join(' && ')),
+    results: sorted.map(({ effect, name }) => ({ outcome: effect === 'deny' ? 'DENY' : 'ALLOW', by: name })),
+    sets,
+  };
 }
 
 function rank({ effect, name }: BenchRule): string {

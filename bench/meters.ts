@@ -12,7 +12,12 @@ export interface MeterFigures {
   readonly figure: Figure;
 }
 
-const definition: MeterDefinition = { id: 'spent', aggregate: 'amounts', overMs: 24 * 3_600_000 };
+const definition: MeterDefinition = {
+  id: 'spent',
+  aggregate: 'amounts',
+  over: { kind: 'last', seconds: 24 * 3_600 },
+};
+const overMs = 24 * 3_600_000;
 const stepsPerRound = 20_000;
 
 const entry: MeterEntry = {
@@ -26,7 +31,7 @@ export function measureMeters(sizes: readonly number[], rounds: number): readonl
   const all = sizes.map((grants) => ({
     grants,
     book: filled(grants),
-    atMs: definition.overMs,
+    atMs: overMs,
     best: [] as number[],
   }));
   for (let round = 0; round < rounds + 1; round += 1) {
@@ -49,7 +54,7 @@ interface Filled {
 /** Nanoseconds of processor time a step. */
 function stepsOf(filled: Filled): number {
   const { grants, book } = filled;
-  const gapMs = definition.overMs / grants;
+  const gapMs = overMs / grants;
   const started = process.cpuUsage();
   for (let step = 0; step < stepsPerRound; step += 1) {
     const nowMs = filled.atMs + step * gapMs;
@@ -68,7 +73,7 @@ function filled(grants: number): MeterTotals {
   const book = createMeterTotals();
   const past = function* (): Generator<PastEntry> {
     for (let at = 0; at < grants; at += 1) {
-      const grantedAtMs = (at * definition.overMs) / grants;
+      const grantedAtMs = (at * overMs) / grants;
       const contribution = { isCertain: true, value: fromNumber(12.5) };
       yield { requestId: `past ${at}`, key: 'agent', grantedAtMs, contribution };
     }

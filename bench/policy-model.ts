@@ -54,6 +54,7 @@ export function policySet({ rules, actions }: ModelWorkload): PolicySet {
       ]),
     ),
     lists: none,
+    tables: none,
     hours: none,
     lets: none,
     meters: none,

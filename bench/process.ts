@@ -24,8 +24,8 @@ export type Answer =
   | { readonly kind: 'kept'; readonly name: string; readonly readyMs: number; readonly bytes: number }
   | { readonly kind: 'failed'; readonly message: string };
 
-const roundMs = 200;
-const tailMs = 500;
+const roundMs = 100;
+const tailMs = 250;
 /** Decisions that tell how many fit into a batch. */
 const probes = 5;
 const gates: readonly string[] = ['default_deny', 'undeclared_action', 'invalid_payload'];

@@ -28,7 +28,7 @@ export interface ReadyOptions {
 }
 
 /** What has nothing to get ready, or the same as another. */
-const withoutText: readonly EngineKey[] = ['map', 'hand-written', 'writ-request'];
+const withoutText: readonly EngineKey[] = ['map', 'hand-written', 'hand-written-request', 'writ-request'];
 /** Their policies live in the memory of WebAssembly. */
 const outsideOfHeap: readonly EngineKey[] = ['cedar', 'opa'];
 

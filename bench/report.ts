@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { duration } from '../src/tools/measure/figure.ts';
 import type { Results } from './targets.ts';
 import { readyText, targets, withSpread } from './targets.ts';
+import { headlineRows, waterfallRows } from './waterfall.ts';
 import { workloadNames } from './workloads.ts';
 
 export interface Run {
@@ -16,6 +17,9 @@ export interface Run {
 export function report({ results, versions, minutes }: Run): string {
   const sections = [
     heading(versions, minutes),
+    section('What a request does', headlineRows(results)),
+    section('What each promise costs, in process', waterfallRows(results.promises)),
+    section('What each promise costs, at the service', waterfallRows(results.served?.steps ?? [])),
     `## What Writ must reach\n\n${targetTable(results)}`,
     ...workloadNames.map((name) =>
       section(`${name}: median per request, and per decision`, decisionTable(results, name)),

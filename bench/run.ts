@@ -9,16 +9,16 @@ import { type EngineKey, engineKeys } from './engines.ts';
 import { plotsOf } from './plots.ts';
 import { report } from './report.ts';
 import { compareWithRevision } from './revision.ts';
-import { runSuite, type SectionName, sectionNames } from './suite.ts';
+import { quickly, runSuite, type SectionName, sectionNames } from './suite.ts';
 import type { Results } from './targets.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: sectionNames.join(',') },
+    only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
-    engines: { type: 'string', default: engineKeys.join(',') },
+    engines: { type: 'string' },
     results: { type: 'string' },
   },
 });
@@ -28,6 +28,8 @@ const log = (line: string): void => {
   const seconds = Math.floor((performance.now() - started) / 1_000);
   console.error(`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} ${line}`);
 };
+/** The others measure Writ alone. */
+const sectionsWithPeers: readonly SectionName[] = ['actions', 'wild', 'same', 'ready'];
 const rounds = Number(values.rounds);
 const [revision] = positionals;
 
@@ -37,9 +39,10 @@ if (revision !== undefined) {
   const compared = compareWithRevision(revision, { rounds, isQuick: values.quick, log });
   console.log(await compared.catch((error: Error) => stop(error.message)));
 } else {
-  const only = chosen<SectionName>('--only', values.only, sectionNames);
-  const engines = chosen<EngineKey>('--engines', values.engines, engineKeys);
-  installPeers();
+  const usual = values.quick ? quickly : { sections: sectionNames, engines: engineKeys };
+  const only = chosen<SectionName>('--only', values.only ?? usual.sections.join(','), sectionNames);
+  const engines = chosen<EngineKey>('--engines', values.engines ?? usual.engines.join(','), engineKeys);
+  if (only.some((name) => sectionsWithPeers.includes(name))) installPeers();
   const results = await runSuite({ only, engines, isQuick: values.quick, rounds, log });
   const minutes = (performance.now() - started) / 60_000;
   const page = report({ results, versions: peerPackages(), minutes });

@@ -7,7 +7,9 @@ import type { MeterFigures } from './meters.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReloadPause } from './reload-pause.ts';
 import type { RequestFigures } from './request.ts';
+import type { PromiseStep } from './service/promises.ts';
 import type { TriedFigures } from './tried.ts';
+import type { WarmStart } from './warm-start.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
 
@@ -18,6 +20,7 @@ export interface Sections {
   readonly tried: { readonly ask: { readonly policies: number }; readonly answer: TriedFigures };
   readonly packs: { readonly ask: { readonly rounds: number }; readonly answer: readonly PackFigures[] };
   readonly model: { readonly ask: Named; readonly answer: ModelFigures };
+  readonly warm: { readonly ask: Named; readonly answer: WarmStart };
   readonly changed: { readonly ask: Named & Sized; readonly answer: ChangedFigures };
   readonly reload: { readonly ask: Named; readonly answer: Omit<ReloadPause, keyof Named> };
   readonly hardest: {
@@ -32,6 +35,7 @@ export interface Sections {
     readonly ask: { readonly rounds: number };
     readonly answer: readonly WorstFigures[];
   };
+  readonly promises: { readonly ask: { readonly rounds: number }; readonly answer: readonly PromiseStep[] };
 }
 
 interface Sized {
@@ -53,6 +57,8 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   tried: async ({ policies }) => (await import('./tried.ts')).measureTried(policies),
   packs: async ({ rounds }) => (await import('./packs.ts')).measurePacks(rounds),
   model: async ({ workload, policies }) => (await import('./compile.ts')).measureModel(workload, policies),
+  warm: async ({ workload, policies }) =>
+    (await import('./warm-start.ts')).measureWarmStart(workload, policies),
   changed: async ({ workload, policies, rounds }) =>
     (await import('./compile.ts')).measureChanged(workload, policies, rounds),
   reload: async ({ workload, policies }) => {
@@ -63,6 +69,7 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   hardest: async ({ sizes, rounds }) => (await import('./hardest.ts')).measureHardest(sizes, rounds),
   meters: async ({ sizes, rounds }) => (await import('./meters.ts')).measureMeters(sizes, rounds),
   worst: async ({ rounds }) => (await import('./worst.ts')).measureWorst(rounds),
+  promises: async ({ rounds }) => (await import('./service/promises.ts')).measurePromises(rounds),
 };
 
 if (process.send !== undefined) {

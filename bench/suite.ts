@@ -5,6 +5,7 @@ import { alone } from './alone.ts';
 import { measureDecisions } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
 import { measureReady } from './ready.ts';
+import { measureServed } from './service/served.ts';
 import type { Results } from './targets.ts';
 import type { WorkloadName } from './workloads.ts';
 
@@ -20,11 +21,20 @@ export const sectionNames = [
   'hardest',
   'meters',
   'ready',
+  'warm',
   'changed',
   'memory',
   'reload',
+  'promises',
+  'served',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
+
+/** What a quick run measures, and beside whom: what a request does, in process and at the service, and getting ready. */
+export const quickly = {
+  sections: ['actions', 'wild', 'request', 'ready', 'promises', 'served'],
+  engines: ['writ-request', 'map', 'hand-written', 'writ', 'json-logic', 'casl'],
+} as const satisfies { readonly sections: readonly SectionName[]; readonly engines: readonly EngineKey[] };
 
 export interface SuiteOptions {
   readonly only: readonly SectionName[];
@@ -35,6 +45,9 @@ export interface SuiteOptions {
   readonly engines: readonly EngineKey[];
   readonly log: (line: string) => void;
 }
+
+/** Of so many policies a start takes so long, and differs so little, that one round says as much as three. */
+const manyPolicies = 100_000;
 
 /** What is measured of each size, in order; a start that takes longer than this is ended. */
 const readyLimitMs = 90_000;
@@ -59,6 +72,7 @@ export async function runSuite(options: SuiteOptions): Promise<Results> {
 const nothing: Results = {
   decisions: [],
   ready: [],
+  warm: [],
   changed: [],
   models: [],
   reload: [],
@@ -69,6 +83,8 @@ const nothing: Results = {
   hardest: [],
   meters: [],
   worst: [],
+  promises: [],
+  served: null,
 };
 
 async function runSection(
@@ -105,12 +121,18 @@ async function runSection(
     }
     case 'ready':
       return { ready: await ready(options) };
+    case 'warm':
+      return { warm: await warm(largest, options) };
     case 'changed':
       return { changed: await changed(middle, options) };
     case 'memory':
       return { models: await models(largest, options) };
     case 'reload':
       return { reload: await reload(middle, options) };
+    case 'promises':
+      return { promises: await alone('promises', { rounds: isQuick ? 5 : 15 }) };
+    case 'served':
+      return { served: await measureServed({ rounds, measureMs: isQuick ? 500 : 1_000 }) };
   }
 }
 
@@ -123,9 +145,19 @@ function decisions(
   return measureDecisions({ ...options, workloads: [workload], policies });
 }
 
-function ready({ isQuick, ...options }: SuiteOptions): Promise<Results['ready']> {
-  const policies = isQuick ? [100, 1_000] : [1_000, 10_000, 100_000];
-  return measureReady({ ...options, policies, workloads: ordinary, limitMs: readyLimitMs });
+async function ready({ isQuick, ...options }: SuiteOptions): Promise<Results['ready']> {
+  const all: Results['ready'][number][] = [];
+  for (const policies of isQuick ? [1_000] : [1_000, 10_000, manyPolicies]) {
+    const rounds = policies < manyPolicies ? options.rounds : 1;
+    const asked = { ...options, rounds, policies: [policies], workloads: ordinary, limitMs: readyLimitMs };
+    all.push(...(await measureReady(asked)));
+  }
+  return all;
+}
+
+async function warm(policies: number, { rounds }: SuiteOptions): Promise<Results['warm']> {
+  const measured = await inRounds(rounds, () => alone('warm', { workload: 'actions', policies }));
+  return [{ workload: 'actions', policies, ...measured }];
 }
 
 async function changed(policies: number, { rounds }: SuiteOptions): Promise<Results['changed']> {
@@ -141,7 +173,8 @@ async function models(largest: number, { rounds }: SuiteOptions): Promise<Result
   const all: Results['models'][number][] = [];
   for (const policies of [1_000, 10_000, 100_000].filter((size) => size <= largest)) {
     for (const workload of ordinary) {
-      const measured = await inRounds(rounds, () => alone('model', { workload, policies }));
+      const ofSize = policies < manyPolicies ? rounds : 1;
+      const measured = await inRounds(ofSize, () => alone('model', { workload, policies }));
       all.push({ workload, policies, ...measured });
     }
   }

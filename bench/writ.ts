@@ -2,7 +2,7 @@
 // the bare decision, which a program that embeds Writ may ask for alone.
 
 import { type Linked, link } from '../src/language/emit/link.ts';
-import { type Compiled, compile } from '../src/pipeline.ts';
+import { type Compiled, compile, createCompileCache, findErrors } from '../src/pipeline.ts';
 import { type Decided, type Engine, type Prepared, unlimited } from './engine.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import type { Workload } from './workloads.ts';
@@ -31,10 +31,10 @@ function engineBy(name: string, decideOf: (linked: Linked) => (facts: Facts) => 
   };
 }
 
-/** From text; null where the checker refuses it. */
+/** From text, as a service does at its start; null where the checker refuses it. */
 function compileText(workload: Workload): Compiled {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
-  return compile({ files: policyFiles(workload), readListFile });
+  return compile({ files: policyFiles(workload), readListFile }, createCompileCache(), findErrors);
 }
 
 function fromText(workload: Workload): Linked {

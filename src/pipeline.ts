@@ -86,9 +86,16 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return hash('sha256', bytes, 'buffer');
 }
 
-/** Never throws for what a policy says. What comes out does not depend on the cache, how fast it comes does. */
-export function compile(sources: PolicySources, cache: CompileCache = createCompileCache()): Compiled {
-  const { packed, ...checked } = compileToProgram(sources, cache);
+/**
+ * Never throws for what a policy says. What comes out does not depend on the cache, how fast it comes does. `checkBy`: `findErrors` for
+ * callers that show no warnings, which take most of the time of a check.
+ */
+export function compile(
+  sources: PolicySources,
+  cache: CompileCache = createCompileCache(),
+  checkBy: typeof checkSources = checkSources,
+): Compiled {
+  const { packed, ...checked } = compileToProgram(sources, cache, checkBy);
   if (packed === null) return { ...checked, program: null, engine: null };
   const program = unpack(packed);
   return { ...checked, program, engine: link(program, cache.functions) };
@@ -98,8 +105,9 @@ export function compile(sources: PolicySources, cache: CompileCache = createComp
 export function compileToProgram(
   sources: PolicySources,
   cache: CompileCache = createCompileCache(),
+  checkBy: typeof checkSources = checkSources,
 ): CompiledProgram {
-  const checked = checkSources(sources, cache);
+  const checked = checkBy(sources, cache);
   return { ...checked, packed: checked.set === null ? null : planPacked(checked.set, cache.planned) };
 }
 

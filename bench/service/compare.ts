@@ -3,7 +3,7 @@
 // here to there. Prints Markdown.
 
 import { parseArgs } from 'node:util';
-import { load, type Measured, type Server, startServer } from './servers.ts';
+import { load, type Measured, type Server, startServer, warmUp } from './servers.ts';
 
 const connectionCounts = [1, 32, 128] as const;
 
@@ -26,7 +26,7 @@ function median(all: readonly number[]): number {
 
 async function measurePairs(here: Server, there: Server): Promise<ReadonlyMap<number, readonly Pair[]>> {
   const pairs = new Map<number, Pair[]>(connectionCounts.map((connections) => [connections, []]));
-  for (const server of [here, there]) await load(server, 32, 2 * measureMs);
+  for (const server of [here, there]) await warmUp(server);
   for (let round = 0; round < rounds; round += 1) {
     for (const [connections, all] of pairs) {
       all.push({
@@ -38,8 +38,15 @@ async function measurePairs(here: Server, there: Server): Promise<ReadonlyMap<nu
   return pairs;
 }
 
+const figureNames = [
+  'requestsPerSecond',
+  'processorPerRequest',
+  'servingPerRequest',
+  'p50Microseconds',
+] as const satisfies readonly (keyof Measured)[];
+
 function row(connections: number, pairs: readonly Pair[]): string {
-  const figures = (['requestsPerSecond', 'processorPerRequest', 'p50Microseconds'] as const).map((name) => {
+  const figures = figureNames.map((name) => {
     const ratio = median(pairs.map(({ here, there }) => here[name] / there[name]));
     const [here, there] = [
       median(pairs.map((pair) => pair.here[name])),
@@ -53,7 +60,9 @@ function row(connections: number, pairs: readonly Pair[]): string {
 const servers = [await startServer('full'), await startServer('full', directory)] as const;
 try {
   const pairs = await measurePairs(...servers);
-  console.log('| connections | req/s, here / there | processor a request, µs | p50, µs |\n|---|---|---|---|');
+  console.log(
+    '| connections | req/s, here / there | processor a request, µs | of it the serving thread, µs | p50, µs |\n|---|---|---|---|---|',
+  );
   for (const [connections, all] of pairs) console.log(row(connections, all));
 } finally {
   for (const server of servers) server.process.stdin?.end();

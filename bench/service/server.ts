@@ -1,4 +1,4 @@
-// One of the measured servers in a process of its own: `node server.ts bare|full|not-durable|unindexed|signed|decides|opa`. It
+// One of the measured servers in a process of its own: `node server.ts KIND`. It
 // listens on a free port and prints one line of JSON (port, what to send); it ends with its standard input.
 
 import { spawn } from 'node:child_process';
@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../src/language/model/json.ts';
+import { noTrace } from '../../src/language/model/trace.ts';
+import { memo } from '../../src/language/value/memo.ts';
 import { compile } from '../../src/pipeline.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import { createApp } from '../../src/service/http/app.ts';
@@ -21,7 +23,9 @@ import { policyFiles, toFacts } from '../policy-text.ts';
 import { opaProgram, regoText } from '../rego.ts';
 import { createWorkload } from '../workloads.ts';
 
-export const serverKinds = ['bare', 'full', 'not-durable', 'unindexed', 'signed', 'decides', 'opa'] as const;
+const serviceKinds = ['full', 'untraced', 'not-durable', 'unindexed', 'signed'] as const;
+export const serverKinds = ['bare', ...serviceKinds, 'decides', 'opa'] as const;
+type ServiceKind = (typeof serviceKinds)[number];
 export type ServerKind = (typeof serverKinds)[number];
 
 export interface ServerLine {
@@ -62,14 +66,15 @@ function startBare(): Started {
   return { app, apiKey: 'none', signingSecret: null, ...authorize };
 }
 
-async function startService(kind: 'full' | 'not-durable' | 'unindexed' | 'signed'): Promise<Started> {
+async function startService(kind: ServiceKind): Promise<Started> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const opened = await openStore({ path: join(directory, 'writ.db') });
   // Who serves keeps the index for searches, too.
   if (kind !== 'unindexed') await opened.serve();
-  const store = kind === 'not-durable' ? withoutRecords(opened) : opened;
-  const policies = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
+  const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
+  const host = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
+  const policies = kind === 'untraced' ? withoutTraces(host) : host;
   const added = await addAgent(store, { name: 'bench', riskTier: 'low', controlOwner: 'bench', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   const change = { agentId: added.agent.id, nowMs: Date.now() };
@@ -90,6 +95,25 @@ async function startService(kind: 'full' | 'not-durable' | 'unindexed' | 'signed
   });
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;
   return { app, apiKey: added.apiKey, signingSecret, ...authorize };
+}
+
+type Policies = Parameters<typeof createApp>[0]['policies'];
+
+/** The same decisions, of which nothing is told but the decision. */
+function withoutTraces(host: Policies): Policies {
+  type Active = ReturnType<Policies['current']>;
+  const untraced = new WeakMap<Active, Active>();
+  const without = (active: Active): Active => ({
+    ...active,
+    decideTraced: (facts) => ({ decision: active.decide(facts), trace: noTrace }),
+  });
+  return {
+    current: () => memo(untraced, host.current(), without),
+    state: () => host.state(),
+    isReady: () => host.isReady(),
+    onChange: (listener) => host.onChange(listener),
+    reload: () => host.reload(),
+  };
 }
 
 /** A store that decides nothing less and keeps no request. */

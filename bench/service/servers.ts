@@ -33,25 +33,85 @@ export async function load(server: Server, connections: number, measureMs: numbe
   const options: LoadOptions = { ...server.line, connections, measureMs, warmUpMs: measureMs / 4 };
   const script = join(import.meta.dirname, 'load.ts');
   const args = ['-c', loadCore, process.execPath, script, JSON.stringify(options)];
-  const before = processorMicroseconds(server);
+  const { pid } = server.process;
+  const [before, servingBefore] = [
+    processorMicroseconds(`${pid}`),
+    processorMicroseconds(`${pid}/task/${pid}`),
+  ];
   const { stdout } = await promisify(execFile)('taskset', args);
   const result = JSON.parse(stdout) as LoadResult;
+  const perRequest = (microseconds: number) => microseconds / result.requestsWithWarmUp;
   return {
     ...result,
-    processorPerRequest: (processorMicroseconds(server) - before) / result.requestsWithWarmUp,
+    processorPerRequest: perRequest(processorMicroseconds(`${pid}`) - before),
+    servingPerRequest: perRequest(processorMicroseconds(`${pid}/task/${pid}`) - servingBefore),
   };
 }
 
-/** What a busy machine does not change much: the processor time that the server has used, all its threads together. */
-function processorMicroseconds({ process: { pid } }: Server): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+/** Requests after which a server's code is compiled, which until then says nothing about itself; */
+const warmRequests = 15_000;
+/** and how long a slow machine is waited for. */
+const warmMsMax = 10_000;
+
+export async function warmUp(server: Server): Promise<void> {
+  const startedAt = performance.now();
+  let answered = 0;
+  while (answered < warmRequests && performance.now() - startedAt < warmMsMax) {
+    answered += (await load(server, 32, 1_000)).requestsWithWarmUp;
+  }
+}
+
+/** What a busy machine does not change much: the processor time of a process, all its threads together, or of one thread. */
+function processorMicroseconds(ofProc: string): number {
+  const fields = readFileSync(`/proc/${ofProc}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const ticksPerSecond = 100;
   return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6;
 }
 
 export interface Measured extends LoadResult {
-  /** In microseconds. */
+  /** In microseconds, of all threads together. */
   readonly processorPerRequest: number;
+  /** Of it what the thread takes that serves: on more cores the others are beside it, so this bounds the rate of a process. */
+  readonly servingPerRequest: number;
+}
+
+export interface ServerRow {
+  readonly kind: ServerKind;
+  readonly connections: number;
+  /** A round each. */
+  readonly results: readonly Measured[];
+}
+
+export interface RoundsOptions {
+  readonly connectionCounts: readonly number[];
+  readonly rounds: number;
+  readonly measureMs: number;
+}
+
+/** Each server in its turn in every round. */
+export async function measureServers(
+  kinds: readonly ServerKind[],
+  { connectionCounts, rounds, measureMs }: RoundsOptions,
+): Promise<readonly ServerRow[]> {
+  const rows = connectionCounts.flatMap((connections) =>
+    kinds.map((kind) => ({ kind, connections, results: [] as Measured[] })),
+  );
+  const servers = new Map<ServerKind, Server>();
+  try {
+    for (const kind of kinds) {
+      const server = await startServer(kind);
+      servers.set(kind, server);
+      await warmUp(server);
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const { kind, connections, results } of rows) {
+        results.push(await load(servers.get(kind)!, connections, measureMs));
+      }
+    }
+    return rows;
+  } finally {
+    for (const server of servers.values()) server.process.stdin?.end();
+  }
 }
 
 /** Memory of the server that is in use now, in megabytes. */

@@ -66,7 +66,7 @@ describe('a week of windows', () => {
     const world: World = { nowMs: Date.parse('2026-10-22T00:00Z'), inForce: inForceOf(weekly) };
     let service = await begin(path, world, agent);
     const counted: MeteredRequest[] = [];
-    const meter = { aggregate: 'sum', overSeconds: 24 * 3_600 } as const;
+    const meter = { aggregate: 'sum', over: { kind: 'last', seconds: 24 * 3_600 } } as const;
     const seed = createSteps(7);
     for (let step = 0; step < 400; step += 1) {
       world.nowMs += Math.floor(seed() * 45 * 60_000);

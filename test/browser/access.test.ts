@@ -77,15 +77,17 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   await page.getByLabel('E-mail address').fill('eve@example.com');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('Your application has arrived').waitFor();
-  await page.locator('time', { hasText: /^in 2[34] h/ }).waitFor();
+  await page.locator('time', { hasText: /^in 1 d$/ }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   const { page: desk, context } = await open(service(), { email: 'otto@example.com', expected: /400/ });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await desk.goto('/access');
+  await desk.goto('/account');
+  // From every page, somebody who answers is told that one waits.
+  await desk.getByRole('link', { name: 'People & access 1 applications waiting' }).click();
   await desk.getByRole('link', { name: 'Applications 1 waiting' }).click();
   await desk.getByText('<img src=x>').waitFor();
-  await desk.getByText(/^23 h.* left$/).waitFor();
+  await desk.getByText(/^1 d left$/).waitFor();
   await desk.getByRole('button', { name: 'Show all 301 lines' }).waitFor();
   expect(await accessibilityFaults(desk)).toEqual([]);
   await desk.getByRole('button', { name: 'Grant… eve@example.com' }).press('Enter');
@@ -299,9 +301,9 @@ test('open invitations are seen, and withdrawn, by an operator but for those of 
   const { page } = await open(service(), { email: 'otto@example.com', theme: 'dark' });
   await page.goto('/access?tab=invitations');
   await page
-    .getByRole('row', { name: /Boss .* operator none .* in 6 d 23 h only an admin can withdraw it/ })
+    .getByRole('row', { name: /Boss .* operator none .* in 7 d only an admin can withdraw it/ })
     .waitFor();
-  const row = page.getByRole('row', { name: /ivy@example.com auditor none .* in 6 d 23 h Withdraw/ });
+  const row = page.getByRole('row', { name: /ivy@example.com auditor none .* in 7 d Withdraw/ });
   await row.getByText('<img src=x>').waitFor();
   expect(await page.getByRole('button', { name: 'Withdraw boss@example.com' }).count()).toBe(0);
   const withdraw = page.getByRole('button', { name: 'Withdraw ivy@example.com' });
@@ -331,7 +333,7 @@ test('open invitations are seen, and withdrawn, by an operator but for those of 
 
   const { page: looking } = await open(service(), { email: 'iris@example.com' });
   await looking.goto('/access?tab=invitations');
-  await looking.getByRole('row', { name: /Boss .* operator none .* in 6 d 23 h$/ }).waitFor();
+  await looking.getByRole('row', { name: /Boss .* operator none .* in 7 d$/ }).waitFor();
   expect(await looking.getByRole('button', { name: /Withdraw|Create invitation/ }).count()).toBe(0);
 
   const { page: hers } = await open(service(), { expected: /401|404/ });

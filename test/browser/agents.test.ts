@@ -144,7 +144,15 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   const { id, key } = await register('doomed');
   const { page } = await open(service(), { email });
   await page.goto(`/agents/${id}`);
-  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  const stopBy = async (way: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Stop…' }).press('Enter');
+    await page.getByRole('dialog', { name: 'Stop doomed' }).getByRole('button', { name: way }).press('Enter');
+  };
+  await page.getByRole('button', { name: 'Stop…' }).press('Enter');
+  expect(await page.locator(':focus').textContent()).toBe('For now, by the kill switch…');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await stopBy('For now');
   await page.getByLabel('Reason').fill('it misbehaves');
   await page.getByRole('button', { name: 'Stop: doomed' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor();
@@ -154,16 +162,21 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Let act again' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor({ state: 'detached' });
 
-  await page.getByRole('button', { name: 'Disable' }).click();
+  await stopBy('Until someone enables it');
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await page.getByText('Disabled', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Stop…' }).click();
+  await page.getByRole('button', { name: 'For good' }).waitFor();
+  // What is disabled already is not offered.
+  expect(await page.getByRole('button', { name: 'Until someone enables it' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
   expect(await statusOf(service(), key)).toBe(403);
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
   await page.locator('header').getByText('Active', { exact: true }).waitFor();
   expect(await statusOf(service(), key)).toBe(200);
 
-  await page.getByRole('button', { name: 'Revoke' }).press('Enter');
+  await stopBy('For good');
   const revoke = page.getByRole('button', { name: 'Revoke for good' });
   expect(await revoke.isDisabled()).toBe(true);
   await page.getByLabel('Name of the agent').fill('Doomed');
@@ -173,7 +186,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.keyboard.press('Enter');
   await page.getByText('Revoked', { exact: true }).waitFor();
   expect((await service().store.agents.find(id))?.status).toBe('revoked');
-  for (const name of ['Rotate key', 'Edit', 'Enable', 'Revoke'])
+  for (const name of ['Rotate key', 'Edit', 'Enable', 'Stop…'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
 });
 
@@ -205,9 +218,11 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   expect(await page.getByRole('link', { name: 'Register Agent' }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'of-olga' }).click();
-  await page.getByRole('button', { name: 'Disable' }).waitFor();
-  for (const name of ['Rotate key', 'Edit', 'Change', 'Stop', 'Revoke'])
+  await page.getByRole('button', { name: 'Stop…' }).click();
+  await page.getByRole('button', { name: 'Until someone enables it' }).waitFor();
+  for (const name of ['For now', 'For good', 'Rotate key', 'Edit', 'Change'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
+  await page.keyboard.press('Escape');
   // Side by side, the fields stand in one line.
   await page.setViewportSize(sizes.laptop);
   const boxes = await Promise.all(
@@ -232,8 +247,41 @@ test('an auditor sees all and finds nothing to press', async () => {
   await page.goto('/agents?text=buyer');
   await page.getByRole('link', { name: 'buyer', exact: true }).click();
   await page.getByRole('region', { name: 'Keys' }).getByText('Active').waitFor();
-  for (const name of ['Disable', 'Rotate key', 'Edit', 'Change', 'Stop', 'Revoke', 'Kill switch'])
+  for (const name of ['Stop…', 'Rotate key', 'Edit', 'Change', 'Kill switch'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   expect(await page.getByRole('region', { name: 'Step up' }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('an agent with as many waiting requests as it may have is told of on its page, with what was refused by code', async () => {
+  await people();
+  const { id, key } = await register('crowded');
+  const escalated = { action_key: 'demo.escalate', payload: { amount: 5 } };
+  const ask = () => authorize(service(), { key, body: JSON.stringify(escalated) });
+  for (let count = 0; count < 20; count += 1) expect((await ask()).status).toBe(200);
+  for (let count = 0; count < 3; count += 1) expect((await ask()).status).toBe(429);
+  const { page } = await open(service(), { email });
+  await page.goto(`/agents/${id}`);
+  await page.getByText('20 of 20 requests wait: further escalations are refused').waitFor();
+  await page.getByText('requests.open_max').waitFor();
+  const refused = page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' });
+  expect(await refused.textContent()).toContain('3');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto('/overview');
+  await page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' }).waitFor();
+});
+
+test('on a phone an agent of the list takes two lines, without what is of little use there', async () => {
+  await people();
+  await register('listed');
+  const { page } = await open(service(), { email, size: sizes.phone });
+  await page.goto('/agents?text=listed');
+  const row = page.getByRole('row').filter({ hasText: 'listed' });
+  await row.waitFor();
+  expect((await row.boundingBox())?.height).toBeLessThan(90);
+  expect(await row.getByText('low risk').isVisible()).toBe(true);
+  expect(await row.locator('[data-label="Signs"]').isVisible()).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize(sizes.laptop);
+  expect(await row.locator('[data-label="Signs"]').isVisible()).toBe(true);
 });

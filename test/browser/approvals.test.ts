@@ -270,16 +270,26 @@ test('of several groups one is chosen', async () => {
 
 test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {
   const { ask, ownKey } = await world();
-  for (const amount of [10, 20, 20, 20, 20, 20, 20, 20, 20, 40])
-    await ask('pay.create', { amount, vendor: 'Staples', payee: 'Acme' }, ownKey);
+  const usual = { vendor: 'Staples', payee: 'Acme' };
+  await ask('pay.create', { amount: 10, ...usual }, ownKey);
+  const { request_id: early } = await ask('pay.create', { amount: 4200, vendor: 'Other' }, ownKey);
+  const { page } = await open(service(), { email: 'ben@example.com' });
+  await page.goto(`/approvals/${early}`);
+  // Of one grant nothing is usual, so nothing stands out.
+  await page.getByText('granted this action 1 time so far, too few to say what is usual').waitFor();
+  expect(await page.locator('.approval-unusual').count()).toBe(0);
+  for (const amount of [20, 20, 20, 20, 20, 20, 20, 20, 40])
+    await ask('pay.create', { amount, ...usual }, ownKey);
   const { request_id: id } = await ask(
     'pay.create',
     { ...hostile, payee: fakeAcme, fee: 4200, currency: 'USD' },
     ownKey,
   );
-  const { page } = await open(service(), { email: 'ben@example.com' });
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
+  // Whoever plans by it knows whose hours these are.
+  expect(await page.locator('.deadline-at').textContent()).toMatch(/CES?T|GMT\+[12]/);
+  await done.getByText('compares with the last 10 requests').waitFor();
   await done.getByText('higher than ever: so far 10 to 40').waitFor();
   await done.getByText('new; so far "Staples" (10x)').waitFor();
   const warning = page.getByText('Contains invisible characters').locator('..');

@@ -11,6 +11,7 @@ import { findChromium } from './chromium.ts';
 
 export const sizes = {
   laptop: { width: 1280, height: 800 },
+  tablet: { width: 820, height: 1180 },
   phone: { width: 360, height: 740 },
 } as const;
 

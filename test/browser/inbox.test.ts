@@ -144,6 +144,47 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   expect([await statusOf(own), await statusOf(steps)]).toEqual(['approved', 'pending']);
 });
 
+test('by keys alone one assigns a request to oneself and puts it off; others see the former, and it comes back', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 211, vendor: 'Acme' });
+  const ben = (await open(service(), { email: 'ben@example.com' })).page;
+  const row = ben.locator(`a[data-row="${id}"]`);
+  await ben.goto('/approvals?text=211');
+  await goToRow(ben, id);
+  await ben.keyboard.press('m');
+  await ben.getByText('Assigned to you by ben@example.com').waitFor();
+  expect(await accessibilityFaults(ben)).toEqual([]);
+  const cleo = (await open(service(), { email: 'cleo@example.com', size: phone, theme: 'dark' })).page;
+  await cleo.goto('/approvals?assigned=others');
+  await cleo.getByText('Assigned to ben@example.com by ben@example.com').waitFor();
+  await cleo.goto(`/approvals/${id}`);
+  const assignee = cleo.getByLabel('Assigned to');
+  await assignee.selectOption({ label: 'You (cleo@example.com)' });
+  await ben.getByText('Assigned to cleo@example.com by cleo@example.com').waitFor();
+  expect(await accessibilityFaults(cleo)).toEqual([]);
+  expect(await cleo.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await goToRow(ben, id);
+  await ben.keyboard.press('h');
+  const dialog = ben.getByRole('dialog', { name: 'Put it off' });
+  await dialog.waitFor();
+  expect(await accessibilityFaults(ben)).toEqual([]);
+  expect(await ben.locator(':focus').textContent()).toBe('30 minutes');
+  await ben.keyboard.press('Enter');
+  await row.waitFor({ state: 'detached' });
+  await ben.getByRole('button', { name: 'More filters' }).click();
+  await ben.getByLabel('Put off').selectOption('yes');
+  await row.waitFor();
+  await ben.locator('time', { hasText: 'Put off until' }).waitFor();
+  expect(await accessibilityFaults(ben)).toEqual([]);
+  await row.click();
+  await ben.getByRole('button', { name: 'Bring back' }).click();
+  await ben.getByRole('button', { name: 'Put off…' }).waitFor();
+  await ben.goto('/approvals?text=211');
+  await row.waitFor();
+  // It keeps nobody from deciding.
+  expect((await give(await signedIn(service(), 'ben@example.com'), id, 'reject')).status).toBe(200);
+});
+
 test('a view is saved by its name, for its list and its person', async () => {
   await world();
   const { page } = await open(service(), { email: 'ben@example.com', size: phone });

@@ -338,6 +338,11 @@ test('the control owner steps up with password and code, and nobody else is aske
   await page.getByLabel('One-time code').fill(totpAt(scene.totpSecret, Date.now()));
   await send.click();
   await page.locator('.page-head').getByText('Approved').waitFor();
+  // Who it was, and how.
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: /olga@example\.com.*stepped up \(password and code\)/ })
+    .waitFor();
   expect(await button.count()).toBe(0);
   // The other window has heard of it.
   await admin.page.locator('.page-head').getByText('Approved').waitFor();

@@ -1,13 +1,13 @@
 // `node test/browser/screenshots.ts [--out FOLDER] [--only NAME,...] [--docs]`: every page of a service that has a week behind
-// it, in light, dark, on a phone and on paper, as PNG files to be looked at; with `--docs` those of docs/pictures are made anew, too. What
-// a page says on its console is printed, and ends with exit code 1.
+// it, in both themes at three sizes and on paper, as PNG files to be looked at; with `--docs` those of docs/pictures are made anew, too. What
+// a page says on its console, what is too wide and what axe finds is printed, and ends with exit code 1.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { type Demo, openDemo } from '../../src/tools/demo/demo.ts';
-import { launchBrowser, signInAs, sizes } from './browser.ts';
+import { accessibilityFaults, launchBrowser, signInAs, sizes } from './browser.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -43,7 +43,15 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
       address: `/playground?request=${shown.request}&file=payments%2Fpayments.policy`,
       waitFor: '.cm-content',
     },
+    { name: 'compare', address: '/compare' },
+    { name: 'diagnostic', address: '/diagnostics/unknown-field' },
+    { name: 'alerts', address: '/alerts' },
+    { name: 'alert-rules', address: '/alerts?tab=rules' },
+    { name: 'webhooks', address: '/alerts?tab=webhooks' },
+    { name: 'points', address: '/points' },
     { name: 'access', address: '/access' },
+    { name: 'applications', address: '/access?tab=applications' },
+    { name: 'invitations', address: '/access?tab=invitations' },
     { name: 'audit', address: '/audit' },
     { name: 'account', address: '/account' },
     { name: 'welcome', address: '/welcome' },
@@ -51,6 +59,7 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
     { name: 'sign-in', address: '/overview', isPublic: true },
     { name: 'setup', address: '/setup', isPublic: true },
     { name: 'invitation', address: '/invitation', isPublic: true },
+    { name: 'reset', address: '/reset', isPublic: true },
     { name: 'apply', address: '/apply', isPublic: true },
   ];
 }
@@ -68,7 +77,10 @@ const documented = [
 const looks = [
   { name: 'light', theme: 'light', size: { width: 1440, height: 900 } },
   { name: 'dark', theme: 'dark', size: { width: 1440, height: 900 } },
+  { name: 'tablet', theme: 'light', size: sizes.tablet },
+  { name: 'tablet-dark', theme: 'dark', size: sizes.tablet },
   { name: 'phone', theme: 'light', size: sizes.phone },
+  { name: 'phone-dark', theme: 'dark', size: sizes.phone },
   // A sheet of A4 within its margins. It is light whatever the screen is.
   { name: 'print', theme: 'dark', size: { width: 718, height: 1_046 }, media: 'print' },
 ] as const;
@@ -100,6 +112,7 @@ async function picture(browser: Browser, demo: Demo, look: (typeof looks)[number
     if (waitFor !== undefined) await page.locator(waitFor).first().waitFor();
     if ('media' in look) await page.emulateMedia({ media: look.media });
     await page.waitForTimeout(400);
+    if (!('media' in look)) for (const fault of await accessibilityFaults(page)) say(fault);
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     if (Number(overflow) > 0) say(`is ${overflow} px too wide`);
     await page.screenshot({ path: join(options.out, `${name}-${look.name}.png`), fullPage: true });

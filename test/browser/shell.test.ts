@@ -288,7 +288,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Tab');
   const walked: string[] = [];
-  for (let step = 0; step < 15; step += 1) {
+  for (let step = 0; step < 16; step += 1) {
     await page.keyboard.press('Tab');
     // The menu may count alerts that are on.
     walked.push((await focused(page)).replace(/^(Alerts)\d+ on$/, '$1'));
@@ -296,6 +296,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
   }
   expect(walked).toEqual([
     'Writ',
+    'Go to… Ctrl K',
     'Overview',
     'Requests',
     'Inbox',
@@ -316,6 +317,66 @@ test('with the keyboard one skips to the page and walks through the menu', async
   await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
   await expect.poll(() => focused(page)).toBe('Audit');
   expect(await page.getByRole('link', { name: 'Audit' }).getAttribute('aria-current')).toBe('page');
+});
+
+test('by Ctrl+K one goes to a page, an agent, a request or something to do, without a mouse', async () => {
+  await people();
+  const { page } = await open(service(), { email: ann });
+  await page.goto('/account');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const field = page.getByRole('combobox', { name: 'A page, something to do, an agent or a request' });
+  const ask = async (text: string): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await field.waitFor();
+    await page.keyboard.type(text);
+  };
+  const options = page.getByRole('option');
+  await ask('audi');
+  await options.getByText('Audit', { exact: true }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
+  await expect.poll(() => focused(page)).toBe('Audit');
+  await ask('buy');
+  await options.filter({ hasText: 'buyer' }).waitFor();
+  await page.getByRole('option', { selected: true }).filter({ hasText: 'buyer' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'buyer' }).waitFor();
+  await ask('no such thing');
+  await page.getByText('1 found').waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/requests?text=no%20such%20thing');
+  await ask('kill');
+  // Down from the last comes the first.
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('option', { selected: true }).filter({ hasText: 'kill switch' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Stop agents' }).waitFor();
+  // A dialog is not left for it.
+  await page.keyboard.press('Control+k');
+  expect(await field.count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
+test('on a phone an approver finds by the same what their roles grant, and no more', async () => {
+  await people();
+  const { page } = await open(service(), { email: 'ben@example.com', size: sizes.phone, theme: 'dark' });
+  await page.goto('/approvals');
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('button', { name: 'Go to…' }).click();
+  const options = page.getByRole('option');
+  await options.first().waitFor();
+  const words = (await options.allTextContents()).join('\n');
+  expect(words).toContain('Inbox');
+  for (const word of ['Overview', 'Audit', 'People', 'Agents', 'Invite', 'Register', 'kill switch'])
+    expect(words).not.toContain(word);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await isTooWide(page)).toBe(false);
+  await options.filter({ hasText: 'Policies' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Policies' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded')).toBe('false');
 });
 
 test('on a phone the menu lies over the page, and closes by Escape, by going somewhere and by growing', async () => {

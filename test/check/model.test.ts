@@ -41,13 +41,13 @@ describe('rules', () => {
   it('ask for what their clauses say, with the defaults of the language', () => {
     expect(rules.a?.requirement).toEqual({
       kind: 'approval',
-      group: 'finance',
+      groups: ['finance'],
       needs: 2,
       withinSeconds: 14_400,
     });
     expect(rules.b?.requirement).toEqual({
       kind: 'approval',
-      group: 'finance',
+      groups: ['finance'],
       needs: 1,
       withinSeconds: 86_400,
     });
@@ -160,7 +160,7 @@ describe('declarations', () => {
       currency: 'USD',
       actions: ['order.place'],
       per: [{ kind: 'agent' }, { kind: 'payload', read: { steps: ['vendor'] } }],
-      overSeconds: 604_800,
+      over: { kind: 'last', seconds: 604_800 },
       type: { kind: 'money', currencyField: null },
     });
   });

@@ -13,7 +13,7 @@ import { compileSet, ruleIdsOf } from '../laws/differential.ts';
 import { randomSet } from '../laws/policies.ts';
 import { randomFacts } from '../laws/requests.ts';
 
-const sets = 50;
+const sets = 25;
 const requestsPerSet = 5;
 const triesMax = 300;
 

@@ -1,6 +1,7 @@
 // Before and after of a change, as the fields that differ.
 
 import { expect, test } from 'vitest';
+import { pageOfScope, wordsOfField, wordsOfScope } from '../../src/dashboard/pages/audit/change-words.ts';
 import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
 import { differences } from '../../src/dashboard/pages/audit/differences.ts';
 
@@ -56,4 +57,25 @@ test('a day begins at its midnight, and what is no day has no beginning', () => 
   expect(next).toEqual(start);
   for (const day of [null, '', '2026-3-2', 'tomorrow', '2026-03-02T00:00'])
     expect(startOfDay(day)).toBeUndefined();
+});
+
+test.each([
+  ['controlOwner', 'control owner'],
+  ['risk_tier', 'risk tier'],
+  ['oldKeysEndMs', 'old keys end'],
+  ['ends_at_ms', 'ends at'],
+  ['has_totp', 'one-time codes'],
+  ['scope.agentId', 'scope, agent id'],
+  ['ms', 'ms'],
+  ['name', 'name'],
+])('the field %s is read as “%s”', (path, words) => {
+  expect(wordsOfField(path)).toBe(words);
+});
+
+test('what a kill switch stops is said in words', () => {
+  const scopes = [{ kind: 'all' }, { kind: 'tier', tier: 'high' }, { kind: 'area', area: 'payment' }];
+  const words = ['Everything', 'Agents of high risk', 'Actions of payment', 'One agent', null, null];
+  const all = [...scopes, { kind: 'agent', agentId: 'a/1' }, 'all', null];
+  expect(all.map(wordsOfScope)).toEqual(words);
+  expect(all.map(pageOfScope)).toEqual([null, null, null, '/agents/a%2F1', null, null]);
 });

@@ -100,7 +100,7 @@ function index(): string {
     ...sections,
     '## The prelude\n',
     'Examples that are no whole policy set stand in or beside this one, as their page says. The file `lists/blocked.txt`',
-    'is there too and holds `Acme` and `Bolt`.\n',
+    'is there too and holds `Acme` and `Bolt`, and `tables/orders.csv` has the columns `id` and `owner`.\n',
     `\`\`\`writ\n${prelude}\`\`\`\n`,
   ].join('\n');
 }

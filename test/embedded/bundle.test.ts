@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { createRandom } from '../../src/language/value/random.ts';
-import { BundleError, readBundle, release, writeBundle } from '../../src/service/policies/bundles/bundle.ts';
+import { BundleError, readBundle, release, writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { loadBundle } from '../../src/tools/embedded/index.ts';
 import { writ } from '../cli/writ.ts';
 

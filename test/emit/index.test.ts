@@ -136,18 +136,18 @@ describe('the index', () => {
     compileText(policies(createRandom(seed + 1), partRules)),
   );
 
-  it('finds every rule that takes part, once, in a hundred sets of a thousand rules', () => {
+  it('finds every rule that takes part, once, in forty sets of a thousand rules', () => {
     // Sets share templates, so that most rules need no new code.
     const [indexedCache, listedCache] = [createFunctionCache(), createFunctionCache()];
     let left = 0;
-    for (let seed = 1; seed <= 100; seed += 1) {
+    for (let seed = 1; seed <= 40; seed += 1) {
       const random = createRandom(1_000 + seed);
       const set = joined(Array.from({ length: 28 }, () => random.pick(library)));
       const program = opened(set);
       expect(program.actions.get('a.b')!.rules.length).toBeGreaterThan(1_000);
       const indexed = link(program, indexedCache, 'indexed');
       const listed = link(program, listedCache, 'listed');
-      for (let i = 0; i < 8; i += 1) {
+      for (let i = 0; i < 20; i += 1) {
         const facts = request(random);
         const decided = indexed.decide(facts);
         expect({ seed, i, decided }).toEqual({ seed, i, decided: listed.decide(facts) });

@@ -189,6 +189,7 @@ function setOf(fields: readonly Field[]): PolicySet {
   return {
     actions: new Map([['a.b', action]]),
     lists: new Map(),
+    tables: new Map(),
     hours: new Map(),
     lets: new Map(),
     meters: new Map(),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
 import { link, type Realisation } from '../../src/language/emit/link.ts';
 import { between, type Kleene, truths } from '../../src/language/emit/runtime/quantity.ts';
-import { createTracer } from '../../src/language/emit/trace.ts';
+import { createTracer, type Tracer } from '../../src/language/emit/trace.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import {
   noTrace,
@@ -14,7 +14,8 @@ import {
   tracedRules,
   truthOf,
 } from '../../src/language/model/trace.ts';
-import type { Program } from '../../src/language/program/program.ts';
+import type { OpenProgram } from '../../src/language/program/packed/unpack.ts';
+import type { ActionProgram } from '../../src/language/program/program.ts';
 import { resolveFacts } from '../../src/language/spec/payload.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { compileSet, ruleIdsOf } from '../laws/differential.ts';
@@ -25,13 +26,25 @@ const realisations: readonly Realisation[] = ['by size', 'shared', 'indexed', 'l
 const setsTried = 60;
 const requestsPerSet = 25;
 
+/** By set, tracers without code of their own but for reads of tables. */
+const slowTracers = new WeakMap<OpenProgram, Map<string, Tracer>>();
+
+function slowTracer(program: OpenProgram, action: ActionProgram): Tracer {
+  const tracers = slowTracers.get(program) ?? new Map<string, Tracer>();
+  slowTracers.set(program, tracers);
+  const session = createFunctionCache().begin(program);
+  const tracer = tracers.get(action.action) ?? createTracer(action, null, { program, ...session });
+  tracers.set(action.action, tracer);
+  return tracer;
+}
+
 /** The same trace by way of nothing that is generated. */
-function tracedSlowly(program: Program, facts: Facts, { decision, trace }: TracedDecision): Trace {
+function tracedSlowly(program: OpenProgram, facts: Facts, { decision, trace }: TracedDecision): Trace {
   const action = program.actions.get(facts.action);
   if (action === undefined || trace.form.rules.length === 0) return noTrace;
   const { low, high } = decision.risk;
   const results = Array.from(trace.truths, (letter) => truths.indexOf(truthOf(letter)) as Kleene);
-  return createTracer(action, null)(facts, { truths: results, risk: between(low, high)! });
+  return slowTracer(program, action)(facts, { truths: results, risk: between(low, high)! });
 }
 
 describe('every realisation', () => {

@@ -116,6 +116,7 @@ receipt-keys.rotate  POST /v1/receipt-keys
 requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/look-alikes, GET /v1/requests/{id}/amounts, GET /v1/claims, GET /v1/agents/{id}/payload-profile
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/take-back
 requests.reject      POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments, POST /v1/requests/{id}/claim, DELETE /v1/requests/{id}/claim
+requests.reject      GET /v1/requests/{id}/handling, POST /v1/requests/{id}/assign, DELETE /v1/requests/{id}/assign, POST /v1/requests/{id}/snooze, DELETE /v1/requests/{id}/snooze
 requests.report      POST /v1/requests/{id}/outcome
 overview.view        GET /v1/overview
 people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations

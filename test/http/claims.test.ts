@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { sweep } from '../../src/service/people/sweep.ts';
-import { claimKeptMs } from '../../src/service/requests/claims.ts';
+import { claimKeptMs } from '../../src/service/requests/inbox/claims.ts';
 import { readNews } from './hint-reader.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { shareService } from './service.ts';

@@ -326,7 +326,7 @@ describe('a body', () => {
     [{ email: 1, name: 'Ben', roles: ['auditor'] }, '/email'],
     [{ email: 'ben@example.com', name: 'Ben', roles: ['king'] }, '/roles/0'],
     [{ email: 'ben@example.com', name: 'Ben', roles: ['auditor'], is_admin: true }, '/is_admin'],
-    [{ email: 'ben@example.com', roles: ['auditor'] }, ''],
+    [{ email: 'ben@example.com', roles: ['auditor'] }, '/name'],
     [[], ''],
   ])('%j is refused with its place', async (body, pointer) => {
     const service = await startService();

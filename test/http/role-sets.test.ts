@@ -1,5 +1,5 @@
 // LAW: what a person with several roles may do with an agent or a request is what one of the roles lets them do with that
-// very one, and nothing more. Each set of roles is tried, over HTTP, on agents in the person's charge and of others, and on
+// very one, and nothing more. Each two roles are tried, over HTTP, on agents in the person's charge and of others, and on
 // requests that ask the person's group, another, or nobody.
 
 import { expect, test } from 'vitest';
@@ -45,9 +45,10 @@ const trials = {
 
 type Trial = keyof typeof trials;
 
+/** Each role, each two, and all: what three have and no two of them is not what a table of roles can say. */
 const subsets: readonly (readonly Role[])[] = Array.from({ length: 2 ** roles.length - 1 }, (_, at) =>
   roles.filter((_, bit) => ((at + 1) >> bit) % 2 === 1),
-);
+).filter(({ length }) => length <= 2 || length === roles.length);
 
 interface Made {
   readonly agentId: string;
@@ -109,15 +110,18 @@ test('law: several roles let somebody do what one of them does, with the same th
     const groups = isApprover || held.includes('admin') ? ['finance'] : [];
     const client = await personWith(service, admin, { email, roles: held, groups });
     for (const subject of subjects) {
+      let untouched: Made | null = null;
       for (const [trial, { method, path, ...rest }] of Object.entries(trials) as [
         Trial,
         { method: string; path: string; body?: object },
       ][]) {
         if (!isPossible(trial, subject)) continue;
-        const { agentId, requestId } = await make(service, granter, email, subject);
+        untouched ??= await make(service, granter, email, subject);
+        const { agentId, requestId } = untouched;
         const url = path.replace('{request}', requestId).replace('{agent}', agentId);
         const { status } = await client.send(url, { method, ...rest });
         const isLet = status === 200;
+        if (isLet && method !== 'GET') untouched = null;
         const is = held.some((role) => grantedBy(role, trial, subject));
         // A request that one of several roles may act on must be one that some role lets them see.
         if (isLet !== is) wrong.push(`${held} ${trial} ${JSON.stringify(subject)}: ${status}`);

@@ -1,6 +1,6 @@
 // Random conditions as text: connectives over atoms, each atom one operator or test of the language over random terms.
 
-import { constantLets, declaredLists } from './declarations.ts';
+import { constantLets, declaredLists, declaredTables } from './declarations.ts';
 import { colours, type OrderedSort, orderedSorts, type ScalarSort, type Sort } from './fields.ts';
 import { letsHere, type Readable, readableHere, type Scope, withoutRisk, withPresent } from './scope.ts';
 import { constant, enter, listOf, listSortsOf, subject, term } from './terms.ts';
@@ -244,6 +244,13 @@ const inDeclared: Atom = (scope, depth) => {
   return `${left} ${membership(scope)} ${scope.random.pick(declaredLists[sort] ?? ['friends'])}`;
 };
 
+const inTable: Atom = (scope, depth) => {
+  const { random, isMeter } = scope;
+  const sort = random.pick(['text', 'text', 'number'] as const);
+  const left = isMeter ? null : subject(scope, sort, depth);
+  return left === null ? null : `${left} ${membership(scope)} ${random.pick(declaredTables[sort])}`;
+};
+
 const inElements: Atom = (scope, depth) => {
   const { random } = scope;
   const sort = random.pick(scalarSorts);
@@ -251,7 +258,7 @@ const inElements: Atom = (scope, depth) => {
   if (sorts.length === 0 || random.chance(0.4)) return inLiteral(scope, sort, depth);
   const list = listOf(scope, random.pick(sorts), depth);
   // A literal must be a value of every entry, so it stands only before lists that are read.
-  const isRead = list !== null && /^[a-z]+[.(]/.test(list);
+  const isRead = list !== null && /^[a-z]+[.([]/.test(list);
   const literals = isRead ? (single[sort] ?? []) : [];
   const left =
     literals.length > 0 && random.chance(0.4) ? random.pick(literals) : subject(scope, sort, depth);
@@ -405,6 +412,7 @@ const atoms: readonly Atom[] = [
   namedCondition,
   namedCondition,
   inDeclared,
+  inTable,
   inDeclared,
   inElements,
   inElements,

@@ -1,6 +1,6 @@
 // What every random set declares besides actions and policies: lists of each type, hours, constants, people, groups.
 
-import type { ScalarSort } from './fields.ts';
+import type { ScalarSort, Sort } from './fields.ts';
 
 /** Constants, for the places that take nothing else: the declaration, and its name. */
 export const constantLets = {
@@ -30,6 +30,46 @@ export const declaredLists: Partial<Readonly<Record<ScalarSort, readonly string[
   boolean: ['truths'],
 };
 
+/** Cells of declared tables by what they hold: the table, what it is found by, the column. */
+export const declaredColumns: Partial<
+  Readonly<Record<Sort, readonly (readonly [table: string, key: 'text' | 'number', column: string])[]>>
+> = {
+  text: [
+    ['things', 'text', '.label'],
+    ['things', 'text', '.note'],
+    ['grades', 'number', '.label'],
+  ],
+  number: [
+    ['things', 'text', '.rank'],
+    ['grades', 'number', '.weight'],
+  ],
+  money: [
+    ['things', 'text', '.price'],
+    ['caps', 'text', ''],
+  ],
+  duration: [['spans', 'text', '']],
+  date: [['things', 'text', '.born']],
+  timestamp: [['things', 'text', '.at']],
+  datetime: [['things', 'text', '.wall']],
+  boolean: [['things', 'text', '.ok']],
+  ip: [['things', 'text', '.peer']],
+  email: [['things', 'text', '.mail']],
+  url: [['things', 'text', '.site']],
+  path: [['things', 'text', '."the place"']],
+  texts: [['things', 'text', '.tags']],
+  numbers: [['things', 'text', '.sizes']],
+  dates: [['grades', 'number', '.days']],
+};
+
+/** Keys that have a row, and some that have none. */
+export const tableKeys = {
+  text: ['"alpha"', '"USD"', '"low"', '"buyer-1"', '"nothing"'],
+  number: ['3', '1_000', '-2', '7'],
+} as const;
+
+/** Tables by what may be looked for in them. */
+export const declaredTables = { text: ['things', 'caps', 'spans'], number: ['grades'] } as const;
+
 export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes'];
 export const groupNames = ['careful', 'open_ended'];
 export const approverNames = ['finance', 'legal', 'owner'];
@@ -57,6 +97,14 @@ export const fixedDeclarations: readonly string[] = [
   'list wall_times: datetime = ["2026-03-01 12:00"]',
   'list addresses: ip = ["10.1.2.3", "::1"]',
   'list truths: boolean = [true]',
+  `table things from "lists/things.csv" key id: string {
+  label: string ..40, rank: integer, price: money(cur), cur: string, born: date, at: timestamp, wall?: datetime
+  ok: boolean, tags: [string], sizes: [number], peer: ip, mail: email, site: url, "the place": path
+  kind: "red" | "green", note?: string
+}`,
+  'table grades from "lists/grades.jsonl" key n: integer { label: string, weight: number, days: [date], ... }',
+  'table caps = { USD: 5 USD, alpha: 100 EUR, low: 0.1 USD }',
+  'table spans = { alpha: 24h, low: 30s, "buyer-1": 7d }',
   'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
   'hours nights = sat-mon 22:00-06:00, wed 01:30-02:30, 2026-03-05..2026-03-06 in "America/New_York"',
   'hours days_off = 2026-03-29, 2026-10-25, every year 12-24..01-02, every year 02-29, fri 20:00-24:00 in "Asia/Kathmandu"',
@@ -69,5 +117,14 @@ export const listFiles: Readonly<Record<string, string>> = {
   'lists/lines.txt': '# names\nAlpha  Beta\n\n  bob \r\nsecret!\n',
   'lists/texts.yaml': '- alpha\n- "a-1"\n- a.example.com\n',
   'lists/freezes.txt': '# freezes\n2026-03-05..2026-03-08\n2026-11-01\nevery year 12-18..01-03\n',
+  'lists/things.csv': [
+    'id,label,rank,price,cur,born,at,wall,ok,tags,sizes,peer,mail,site,the place,kind,note',
+    'alpha,alpha,3,5,USD,2026-03-01,2026-03-01T12:00:00Z,2026-03-01 12:00,true,alpha;beta,0.3;7,10.1.2.3,ann@EXAMPLE.com,https://a.example.com,/workspace/./a,red,note',
+    'USD,"a ""b"", c",1000,0.1,EUR,2026-12-25,2026-03-29T02:30:00+02:00,,false,secret,3,::1,bob@evil.test,HTTPS://b.example.com/x,b/c.pem,green,',
+    'low,"two\nlines",-2,-3,USD,2024-02-29,2026-03-02T00:00:00Z,,true,X-;b,1;1,::ffff:10.1.2.3,ann@example.com,https://a.example.com/x,/,red,VIP10',
+    'buyer-1,BETA,7,2500,JPY,2026-03-01,2026-03-01T12:00:00Z,2026-03-01 12:00,false,alpha,0.1,10.1.2.3,ann@example.com,https://a.example.com/x,/workspace/a,green,alpha',
+  ].join('\r\n'),
+  'lists/grades.jsonl':
+    '{"n": 3, "label": "alpha", "weight": 0.1, "days": ["2026-03-01"], "more": null}\n\n{"n":1000,"label":"","weight":7,"days":[]}\n{"n":-2,"label":"beta","weight":1e3,"days":["2026-12-25","2026-03-01"]}\n',
   'lists/numbers.json': '[0.3, 7, 1e3]',
 };

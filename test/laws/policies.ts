@@ -55,7 +55,7 @@ export function randomSet(random: Random): RandomSet {
   const source = { random, actions, meters };
   const policies = Array.from({ length: 1 + random.below(3) }, (_, index) => randomPolicy(source, index));
   const declarations = [
-    ...groupNames.map((group) => `group ${group}`),
+    ...groupNames.map((group) => groupDeclaration(group, actions)),
     ...typeDeclarations,
     ...actionDeclarations(actions),
     ...fixedDeclarations,
@@ -85,12 +85,38 @@ function randomActions(random: Random): readonly RandomAction[] {
   // In some sets most fields are facts that somebody signs, so that everything is unknown at times.
   const signing = random.chance(0.3) ? 0.7 : 0.1;
   const hasResult = random.chance(0.6);
+  const shared = random.chance(0.5) ? groupFieldsOf(random, signing) : [];
   const actions = used.map((key, index) => {
     // Both groups have a member, so that a pattern may name either.
     const groups = index === 0 ? groupNames : random.some(groupNames, 0.5);
-    return { key, groups, fields: randomFields(random, signing), isOpen: random.chance(0.1), hasResult };
+    const fields = withGroupFields(randomFields(random, signing), groups, shared);
+    return { key, groups, fields, isOpen: random.chance(0.1), hasResult };
   });
   return random.chance(0.15) ? [...actions, { ...actions[0]!, key: 'twin.delete' }] : actions;
+}
+
+const sharingGroup = groupNames[0]!;
+
+/** A field or two that every action of a group has. */
+function groupFieldsOf(random: Random, signing: number): readonly DeclaredField[] {
+  const fields = randomFields(random, signing).filter(({ kind }) => kind.key !== 'price');
+  return fields.slice(0, 1 + random.below(2)).map((field) => ({ ...field, group: sharingGroup }));
+}
+
+/** What the group declares the action does not declare again. */
+function withGroupFields(
+  fields: readonly DeclaredField[],
+  groups: readonly string[],
+  shared: readonly DeclaredField[],
+): readonly DeclaredField[] {
+  if (!groups.includes(sharingGroup)) return fields;
+  return [...fields.filter(({ kind }) => shared.every((one) => one.kind !== kind)), ...shared];
+}
+
+function groupDeclaration(group: string, actions: readonly RandomAction[]): string {
+  const fields = new Set(actions.flatMap((action) => action.fields.filter((field) => field.group === group)));
+  if (fields.size === 0) return `group ${group}`;
+  return `group ${group} {\n${[...fields].map(fieldDeclaration).join('\n')}\n}`;
 }
 
 function randomFields(random: Random, signing: number): readonly DeclaredField[] {
@@ -115,7 +141,10 @@ function actionDeclarations(actions: readonly RandomAction[]): readonly string[]
   return [...shapes].map(([fields, [first, ...twins]]) => {
     const written = [first!, ...twins].map(({ key }) => quotable(key)).join(', ');
     const membership = first!.groups.length === 0 ? '' : ` in ${first!.groups.join(', ')}`;
-    const lines = [...fields.map(fieldDeclaration), ...(first!.isOpen ? ['  ...'] : [])];
+    const lines = [
+      ...fields.filter(({ group }) => group === undefined).map(fieldDeclaration),
+      ...(first!.isOpen ? ['  ...'] : []),
+    ];
     const result = first!.hasResult ? `\n  ${resultDeclaration}` : '';
     return `action ${written}${membership} {\n${lines.join('\n')}\n}${result}`;
   });
@@ -163,7 +192,14 @@ function scopeOver({ random, actions, meters }: PolicySource, matched: readonly 
   };
 }
 
-const windows = ['24h', '7d', '15m'];
+const windows = [
+  '24h',
+  '7d',
+  '15m',
+  'today in "Asia/Tokyo"',
+  'this week in "UTC"',
+  'this month in "Europe/Berlin"',
+];
 
 function randomMeters(random: Random, actions: readonly RandomAction[]): readonly RandomMeter[] {
   const scopeOf = (matched: readonly RandomAction[]): Scope => ({
@@ -190,6 +226,10 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
     return `${when}${since}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
   };
   const money = subject(scope, 'money', 1);
+  const hasCurrency = readableHere(scope, ['enumeration']).some(
+    ({ text, canMiss }) => !canMiss && text === 'payload.currency',
+  );
+  const isOfEachCurrency = money === 'payload.price' && hasCurrency && random.chance(0.4);
   const number = subject(scope, 'number', 2);
   const text = subject(scope, 'text', 1);
   return [
@@ -200,7 +240,9 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
           {
             name: 'spent',
             currency: 'USD',
-            text: `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
+            text: isOfEachCurrency
+              ? `meter spent = sum(${money}) of ${quotable(one.key)} per payload.currency over ${random.pick(windows)}`
+              : `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail([one])}`,
           },
         ]),
     ...(number === null
@@ -391,8 +433,10 @@ function exception(scope: Scope): string {
 
 function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
   const people = random.pick(approverNames);
+  const other = random.pick(approverNames);
+  const groups = random.chance(0.3) && other !== people ? `${people} and ${other}` : people;
   const drawn = random.pick(['', ` needs ${1 + random.below(3)}`]);
-  const needs = people === 'owner' ? '' : drawn;
+  const needs = groups.includes('owner') ? '' : drawn;
   const within = random.pick(['', ' within 1h', ' within 4h']);
   switch (effect) {
     case 'allow':
@@ -401,12 +445,12 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
         '',
         'for 10m',
         'for 2m',
-        `after approval by ${people}${needs}${within}`,
+        `after approval by ${groups}${needs}${within}`,
         `for 1h after approval by ${people}${needs}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${people}${needs}${within}`;
+      return `to ${groups}${needs}${within}`;
     case 'reauth':
       return within.trim();
     case 'deny':

@@ -40,9 +40,11 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
       { mode: 'never', effect, when, isUnapproved: effect === 'allow', span },
       { mode: 'always', effect, when, isUnapproved: false, span },
     ]),
-    ...asked.flatMap(({ group, needs }) =>
-      (['never', 'always'] as const).map(
-        (mode): Claim => ({ mode, effect: 'ask', isUnapproved: true, group, needs, when, span }),
+    ...asked.flatMap(({ groups, needs }) =>
+      groups.flatMap((group) =>
+        (['never', 'always'] as const).map(
+          (mode): Claim => ({ mode, effect: 'ask', isUnapproved: true, group, needs, when, span }),
+        ),
       ),
     ),
   ]);

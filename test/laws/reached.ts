@@ -151,7 +151,10 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
     case 'like':
     case 'matches':
     case 'single-script':
+    case 'in-table':
       return kind;
+    case 'column':
+      return `${kind} ${familyOf(expression.type)}`;
     case 'fact':
       return `fact ${expression.fact}`;
     case 'compare': {

@@ -60,6 +60,7 @@ const calls = {
   first: values,
   date: values,
   today: known,
+  months_later: values,
   min: quantities,
   max: quantities,
   abs: quantities,
@@ -113,6 +114,8 @@ const expressions = {
     ...each(['boolean'], truths),
   ],
   'in-list': each([...scalars, 'boolean', 'text ignoring case'], truths),
+  'in-table': truths,
+  column: [...each(['text', 'number', 'money', 'date', 'ip', 'list'], values), ...each(['boolean'], truths)],
   'in-elements': truths,
   'in-range': each(ordered, truths),
   'in-hours': truths,
@@ -143,17 +146,26 @@ function pairs(left: readonly string[], right: readonly string[]): readonly stri
 
 const conditions: readonly Clause['kind'][] = ['when', 'unless', 'because'];
 const clauses = {
-  allow: [...conditions, 'for', 'after-approval', 'after-reauth', 'needs', 'within', 'points'],
+  allow: [
+    ...conditions,
+    'for',
+    'after-approval',
+    'several groups',
+    'after-reauth',
+    'needs',
+    'within',
+    'points',
+  ],
   deny: [...conditions, 'points'],
-  escalate: [...conditions, 'to', 'needs', 'within', 'points'],
+  escalate: [...conditions, 'to', 'several groups', 'needs', 'within', 'points'],
   reauth: [...conditions, 'within', 'points'],
   risk: [...conditions, 'points'],
-} satisfies Record<EffectWord, readonly Clause['kind'][]>;
+} satisfies Record<EffectWord, readonly (Clause['kind'] | 'several groups')[]>;
 
 const declarations = {
   action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],
   type: [''],
-  group: [''],
+  group: ['', 'fields'],
   approvers: [''],
   list: [
     'entries',
@@ -164,15 +176,18 @@ const declarations = {
     'may be empty',
     'typed',
   ],
+  table: ['table-file', 'rows'],
   hours: ['', 'except', 'list-file except'],
   let: [''],
   meter: [
     'sum',
     'sum in a currency',
+    'sum of each currency',
     'count',
     'distinct',
     'when',
     'since key',
+    ...['over a duration', 'over day', 'over week', 'over month'],
     'per agent',
     'per owner',
     'per session',
@@ -226,6 +241,7 @@ const writtenExpressions = {
   boolean: [''],
   null: [''],
   path: [''],
+  'look-up': ['', 'column'],
   unary: ['not', '-'],
   binary: Object.keys(operators),
   range: [''],
@@ -238,6 +254,7 @@ const writtenExpressions = {
   'single-script': [''],
   else: ['text', 'number', 'money', 'date', 'boolean', 'path', 'list-literal'],
   today: [''],
+  months: [''],
   call: [''],
   // What a broken file leaves.
   missing: [],

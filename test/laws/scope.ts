@@ -49,6 +49,8 @@ export interface DeclaredField {
   readonly isOptional: boolean;
   readonly isSigned: boolean;
   readonly isSecret: boolean;
+  /** That declares it for all of its actions. */
+  readonly group?: string;
 }
 
 /** What a policy over several actions can read: optional where it is optional or missing in any of them. */

@@ -13,7 +13,8 @@ import { randomSet } from './policies.ts';
 import { randomFacts } from './requests.ts';
 import { respellings, respellPayload } from './spellings.ts';
 
-const spellingsPerKind = 10_000;
+/** `npm run spellings` tries more. */
+const spellingsPerKind = Number(process.env.WRIT_SPELLINGS ?? 2_000);
 
 /** Every operator, and each place where a text of the kind may stand. */
 const operators = (type: string, text: string, inner: string, folder: string | null): string => `

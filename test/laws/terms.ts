@@ -1,7 +1,7 @@
 // Random terms as text, well typed by construction: each entry of the table makes an expression of its sort from what
 // the scope offers. Compound ones stand in parentheses, so that they fit anywhere.
 
-import { constantLets } from './declarations.ts';
+import { constantLets, declaredColumns, tableKeys } from './declarations.ts';
 import {
   elementParts,
   isList,
@@ -152,6 +152,19 @@ const counted: Maker = (scope, depth) => {
   return `count ${inner.variable} in ${inner.sources} (${scope.condition(withoutRisk(inner.scope), depth)})`;
 };
 
+/** A cell of a declared table, found by a constant or by what the request brings. */
+function column(sort: Sort): Maker {
+  return timely((scope, depth) => {
+    const found = declaredColumns[sort];
+    if (found === undefined) return null;
+    const [table, keySort, step] = scope.random.pick(found);
+    const key = scope.random.chance(0.6)
+      ? scope.random.pick(tableKeys[keySort])
+      : term(scope, keySort, depth);
+    return made`${table}[${key}]${step}`;
+  });
+}
+
 const lengthOfList: Maker = (scope, depth) => made`length(${listTerm(scope, depth)})`;
 
 /** Any text kind, for what takes text of whatever kind. */
@@ -178,6 +191,9 @@ const textFallback = (scope: Scope): string | null =>
     '("alpha")',
     ...readableHere(scope, ['text']).map((one) => one.text),
   ]);
+
+/** The last leads out of the calendar. */
+const monthsSteps = ['+ 1 month', '+ 18 years', '- 6 months', '- 1 year', '+ 9_000 years'];
 
 /** What can be read as it stands. */
 const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
@@ -270,6 +286,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   ],
   date: [
     (scope, depth) => made`date(${term(scope, 'timestamp', depth)}, ${zone(scope, depth)})`,
+    (scope, depth) => made`(${term(scope, 'date', depth)} ${scope.random.pick(monthsSteps)})`,
     ...extremes('date'),
   ],
   timestamp: [
@@ -294,6 +311,9 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   path: [],
   ip: [(scope, depth) => made`ip(host(${term(scope, 'url', depth)}))`],
 };
+
+for (const sort of Object.keys(reads) as readonly ScalarSort[])
+  if (declaredColumns[sort] !== undefined) (reads[sort] as Maker[]).push(column(sort));
 
 const plain: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   ...reads,
@@ -321,6 +341,7 @@ export function listOf(scope: Scope, sort: ListSort, depth: number): string | nu
   if (sort === 'texts') options.push(fact('agent.tags', 'request.user.roles', 'request.user.groups'));
   if (sort === 'sites') options.push((inner) => made`links(${term(inner, 'text', depth)})`);
   if (sort === 'runs') options.push((inner) => made`commands(${term(inner, 'text', depth)})`);
+  options.push(column(sort));
   options.push(otherwise([sort], () => '([])'));
   options.push(({ random }) => (listLiterals[sort] === undefined ? null : random.pick(listLiterals[sort])));
   const lets = letsHere(scope, sort);
@@ -370,7 +391,8 @@ function sourceSorts(scope: Scope): readonly ListSort[] {
 function sourcesOf(scope: Scope, sort: ListSort): readonly string[] {
   const fields = scope.readables.filter((one) => one.sort === sort && !one.isSecret).map(({ text }) => text);
   const lets = letsHere(scope, sort).map(({ name }) => name);
-  const written = listLiterals[sort] ?? [];
+  const cell = scope.isMeter ? null : column(sort)(scope, 0);
+  const written = [...(listLiterals[sort] ?? []), ...(cell === null ? [] : [cell])];
   if (sort === 'texts') return [...fields, ...lets, ...written, 'agent.tags', 'request.user.groups'];
   const made = sort === 'sites' ? 'links' : sort === 'runs' ? 'commands' : null;
   if (made === null) return [...fields, ...lets, ...written];

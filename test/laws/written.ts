@@ -67,6 +67,12 @@ function featuresOf(node: TreeNode): readonly string[] {
       return [`${kind} ${node.modifier}`];
     case 'list':
       return listFeatures(node);
+    case 'group':
+      return [`${kind}${node.body === null ? '' : ' fields'}`];
+    case 'table':
+      return [`${kind} ${node.source.kind}`];
+    case 'look-up':
+      return [`${kind}${node.column === null ? '' : ' column'}`];
     case 'hours':
       return [`${kind}${node.file === null ? '' : ' list-file'}${node.except === null ? '' : ' except'}`];
     case 'meter':
@@ -112,12 +118,16 @@ function listFeatures({ source, ignoringCase, mayBeEmpty, elementType }: ListDec
   ];
 }
 
-function meterFeatures({ aggregate, currency, when, since, per }: MeterDeclaration): readonly string[] {
+function meterFeatures({ aggregate, currency, when, since, per, over }: MeterDeclaration): readonly string[] {
   return [
     `written meter ${aggregate}${currency === null ? '' : ' in a currency'}`,
     ...(when === null ? [] : ['written meter when']),
     ...since.map((pattern) => `written meter since ${patternForm(pattern)}`),
     ...per.map(({ root }) => `written meter per ${root.text}`),
+    ...(per.some(({ steps }) => steps.at(-1)?.text === 'currency') && currency === null && aggregate === 'sum'
+      ? ['written meter sum of each currency']
+      : []),
+    `written meter over ${over.kind === 'duration' ? 'a duration' : over.period}`,
   ];
 }
 
@@ -135,6 +145,9 @@ function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[
     `written rule ${effect}`,
     ...(isShadow ? [`written rule shadow`] : []),
     ...clauses.map((clause) => `written ${effect} ${clause.kind}`),
+    ...clauses.flatMap((clause) =>
+      'groups' in clause && clause.groups.length > 1 ? [`written ${effect} several groups`] : [],
+    ),
   ];
 }
 

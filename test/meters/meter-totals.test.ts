@@ -5,7 +5,7 @@ import type { MeterDefinition, MeterEntry } from '../../src/language/model/meter
 import { fromNumber } from '../../src/language/value/decimal.ts';
 import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
 
-const spent: MeterDefinition = { id: 'spent', aggregate: 'amounts', overMs: 1_000 };
+const spent: MeterDefinition = { id: 'spent', aggregate: 'amounts', over: { kind: 'last', seconds: 1 } };
 const at = { nowMs: 0, requestId: null };
 
 function entry(amount: number, key: string | null = 'agent-1', definition = spent): MeterEntry {

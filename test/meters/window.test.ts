@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../src/language/model/metering.ts';
 import { meterReading } from '../../src/language/spec/meters.ts';
 import { type Decimal, fromNumber, parseDecimal } from '../../src/language/value/decimal.ts';
+import { countingAt, type MeterWindow } from '../../src/language/value/meter-window.ts';
 import { Window } from '../../src/service/meters/window.ts';
 
 interface Entry {
@@ -19,17 +20,28 @@ interface Entry {
 function readingOf(
   entries: readonly Entry[],
   aggregate: Aggregate,
-  { nowMs, overMs, current }: { nowMs: number; overMs: number; current: Contribution | null },
+  { nowMs, over, current }: { nowMs: number; over: MeterWindow; current: Contribution | null },
 ): { low: Decimal; high: Decimal } | null {
   const requests = entries.map(({ atMs, contribution }) => ({ grantedAtMs: atMs, contribution }));
   const meter = {
     aggregate: aggregate === 'values' ? 'distinct' : 'sum',
-    overSeconds: overMs / 1000,
+    over,
   } as const;
   return meterReading(meter, requests, { nowMs, current });
 }
 
 const hourMs = 3_600_000;
+
+function last(seconds: number): MeterWindow {
+  return { kind: 'last', seconds };
+}
+
+const anyWindow = fc.constantFrom<MeterWindow>(
+  last(24 * 3_600),
+  { kind: 'calendar', period: 'day', zone: 'Europe/Berlin' },
+  { kind: 'calendar', period: 'week', zone: 'America/New_York' },
+  { kind: 'calendar', period: 'month', zone: 'Asia/Tokyo' },
+);
 
 const anyAmount = fc
   .record({
@@ -77,11 +89,11 @@ function anySteps(aggregate: Aggregate): fc.Arbitrary<readonly Step[]> {
 describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
   it('reads what its definition reads', () => {
     fc.assert(
-      fc.property(anySteps(aggregate), (steps) => {
-        const overMs = 24 * hourMs;
-        const window = new Window({ aggregate, overMs });
+      fc.property(anyWindow, anySteps(aggregate), (over, steps) => {
+        const window = new Window({ aggregate, over });
         let entries: Entry[] = [];
-        let nowMs = 1_000_000_000_000;
+        // The night before clocks are put forward in Berlin, and two days before a month ends.
+        let nowMs = Date.UTC(2026, 2, 28, 20);
         const pick = (which: number, isPending: boolean): Entry | undefined => {
           const fitting = entries.filter(({ atMs }) => (atMs === null) === isPending);
           return fitting[which % Math.max(1, fitting.length)];
@@ -116,7 +128,7 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
             }
             case 'read':
               expect(window.read({ nowMs, current: step.current, requestId: null })).toEqual(
-                readingOf(entries, aggregate, { nowMs, overMs, current: step.current }),
+                readingOf(entries, aggregate, { nowMs, over, current: step.current }),
               );
               break;
             case 'read-own': {
@@ -125,7 +137,7 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
               const others = entries.filter((one) => one !== own);
               const current = own.contribution;
               expect(window.read({ nowMs, current, requestId: own.requestId })).toEqual(
-                readingOf(others, aggregate, { nowMs, overMs, current }),
+                readingOf(others, aggregate, { nowMs, over, current }),
               );
               break;
             }
@@ -134,18 +146,19 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
               break;
           }
         }
-        const last = { nowMs, current: null };
-        expect(window.read({ ...last, requestId: null })).toEqual(
-          readingOf(entries, aggregate, { ...last, overMs }),
+        const end = { nowMs, current: null };
+        expect(window.read({ ...end, requestId: null })).toEqual(
+          readingOf(entries, aggregate, { ...end, over }),
         );
+        const isCounted = countingAt(over, nowMs);
         const restarts = entries.filter(({ contribution }) => isAnew(contribution));
         const restartMs = Math.max(
-          ...restarts.map(({ atMs }) => (atMs !== null && nowMs - atMs < overMs ? atMs : -1)),
+          ...restarts.map(({ atMs }) => (atMs !== null && isCounted(atMs) ? atMs : -1)),
         );
         expect(window.isEmpty(nowMs)).toBe(
           entries
             .filter(({ contribution, atMs }) => isAnew(contribution) || atMs === null || atMs >= restartMs)
-            .every(({ atMs }) => atMs !== null && nowMs - atMs >= overMs),
+            .every(({ atMs }) => atMs !== null && !isCounted(atMs)),
         );
       }),
       { numRuns: 400 },
@@ -157,7 +170,7 @@ describe('a window', () => {
   const one: Contribution = { isCertain: true, value: fromNumber(1) };
 
   it('counts an entry to the last millisecond before its time is over', () => {
-    const window = new Window({ aggregate: 'amounts', overMs: 1_000 });
+    const window = new Window({ aggregate: 'amounts', over: last(1) });
     window.grant({ requestId: 'a', atMs: 5_000, contribution: one });
     const at = (nowMs: number) => window.read({ nowMs, current: null, requestId: null })?.high;
     expect([at(5_000), at(5_999), at(6_000), at(5_999), at(4_000)]).toEqual(
@@ -166,7 +179,7 @@ describe('a window', () => {
   });
 
   it('keeps no more than its time and a day', () => {
-    const window = new Window({ aggregate: 'amounts', overMs: hourMs });
+    const window = new Window({ aggregate: 'amounts', over: last(3_600) });
     for (let index = 0; index < 100_000; index++) {
       window.grant({ requestId: String(index), atMs: index * 10_000, contribution: one });
       window.read({ nowMs: index * 10_000, current: null, requestId: null });
@@ -179,7 +192,7 @@ describe('a window', () => {
   });
 
   it('starts anew at a restart, and may have while one is pending', () => {
-    const window = new Window({ aggregate: 'amounts', overMs: hourMs });
+    const window = new Window({ aggregate: 'amounts', over: last(3_600) });
     const ends = (nowMs: number, requestId: string | null = null) => {
       const reading = window.read({ nowMs, current: null, requestId });
       return [reading?.low, reading?.high].map((end) => Number(end?.coefficient));
@@ -200,7 +213,7 @@ describe('a window', () => {
   });
 
   it('is exact where doubles and decimals are not', () => {
-    const window = new Window({ aggregate: 'amounts', overMs: hourMs });
+    const window = new Window({ aggregate: 'amounts', over: last(3_600) });
     const amount = (text: string): Contribution => ({ isCertain: true, value: parseDecimal(text)! });
     const enter = (requestId: string, text: string) =>
       window.grant({ requestId, atMs: 0, contribution: amount(text) });

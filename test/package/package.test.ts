@@ -18,6 +18,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkPullRequest } from './workflow.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -116,6 +117,24 @@ describe('the package for checking, testing and embedding', () => {
     expect((await installed.writ('test', 'operations', '--coverage-min', '100')).code).toBe(0);
     const diff = await installed.writ('diff', '--old', 'policies', '--new', 'next');
     expect(diff.stdout).toContain('REAUTH_REQUIRED → DENY');
+  });
+
+  test('carries out the steps of the workflow that checks pull requests', async () => {
+    const checked = await checkPullRequest(join(installed.place, 'node_modules/writ'));
+    expect(checked.codes).toEqual({
+      format: 0,
+      check: 0,
+      test: 0,
+      matrix: 0,
+      'code scanning': 0,
+      base: 0,
+      'what changes': 0,
+      summary: 0,
+      loosened: 1,
+    });
+    expect(checked.summary).toMatch(/payment\.create[\s\S]*DENY[\s\S]*ALLOW/);
+    expect(JSON.parse(checked.sarif)).toMatchObject({ version: '2.1.0' });
+    expect(checked.said).toContain('title=decision-loosened');
   });
 
   test('makes a first policy that passes its tests', async () => {

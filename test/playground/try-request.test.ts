@@ -177,16 +177,12 @@ policy m on a.pay {
   });
 
   it('looks at the policies alone where there is no request', () => {
-    expect(tryRequest(workspace().lay([]), null)).toEqual({
-      diagnostics: [],
-      issues: [],
-      digested: [],
-      decision: null,
-      guarantees: [
-        expect.objectContaining({ guarantee: 'payment_ceiling', result: 'proved', refuted_by: null }),
-        expect.objectContaining({ guarantee: 'payment_ceiling', result: 'proved', refuted_by: null }),
-      ],
-    });
+    const { guarantees, ...rest } = tryRequest(workspace().lay([]), null);
+    expect(rest).toEqual({ diagnostics: [], issues: [], digested: [], decision: null });
+    expect(guarantees).toContainEqual(expect.objectContaining({ guarantee: 'payment_ceiling' }));
+    for (const guarantee of guarantees ?? []) {
+      expect(guarantee).toMatchObject({ result: 'proved', refuted_by: null });
+    }
   });
 });
 

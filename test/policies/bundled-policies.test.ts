@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { compileToProgram } from '../../src/pipeline.ts';
-import { writeBundle } from '../../src/service/policies/bundles/bundle.ts';
 import {
   type BundleSettings,
   openBundledPolicies,
 } from '../../src/service/policies/bundles/bundled-policies.ts';
+import { writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { BrokenPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import { createFolder, until } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';

@@ -6,13 +6,13 @@ import { anyText } from '../../src/language/model/type.ts';
 import { createIndex } from '../../src/language/program/index/rule-index.ts';
 import { createAssembly } from '../../src/language/program/packed/assemble.ts';
 import { packPart } from '../../src/language/program/packed/blocks.ts';
-import { ByteReader, ByteWriter } from '../../src/language/program/packed/bytes.ts';
 import { transferOf } from '../../src/language/program/packed/packed.ts';
 import { type OpenProgram, unpack, wholeAction } from '../../src/language/program/packed/unpack.ts';
 import { createTextPool, createValueWriter, readValue } from '../../src/language/program/packed/values.ts';
 import { createPlanCache, planPacked } from '../../src/language/program/plan/incremental.ts';
 import type { Program } from '../../src/language/program/program.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { ByteReader, ByteWriter } from '../../src/language/value/table/bytes.ts';
 import { sha256 } from '../../src/pipeline.ts';
 import { compileText } from '../emit/engine.ts';
 import { corpus } from '../laws/corpus.ts';
@@ -32,8 +32,13 @@ function again(value: unknown): unknown {
 }
 
 /** As plain maps, which `toStrictEqual` compares. */
-function whole({ actions, lists, hours }: Program) {
-  return { actions: new Map(actions), lists: new Map(lists), hours: new Map(hours) };
+function whole({ actions, lists, tables, hours }: Program) {
+  return {
+    actions: new Map(actions),
+    lists: new Map(lists),
+    tables: new Map(tables),
+    hours: new Map(hours),
+  };
 }
 
 function setOf(text: string): PolicySet {
@@ -327,7 +332,7 @@ describe('one set after the other', () => {
       const entries = Array.from({ length: 3_000 }, (_, at) => `${round} ${at}`);
       const list = { name: 'l', type: anyText, ignoringCase: false, entries };
       const lists = new Map([['l', packPart(list, sha256)]]);
-      const packed = assembly.assemble({ actions: none, hours: none, indexes: none, lists });
+      const packed = assembly.assemble({ actions: none, tables: none, hours: none, indexes: none, lists });
       expect(packed.texts.ends.length).toBeLessThan(31_000);
       expect(unpack(packed).lists.get('l')).toStrictEqual(list);
     }

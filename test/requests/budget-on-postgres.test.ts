@@ -113,6 +113,28 @@ test('starts anew where its meter says so, also in a process that begins later',
   expect(await spend(second, budget)).toBe('ALLOW');
 });
 
+test('is there again with the next day of its zone, also in a process that begins later', async () => {
+  const text = policies.replace('over 24h', 'over today in "Europe/Berlin"');
+  const dayMs = 24 * 60 * 60 * 1000;
+  const world: World = { nowMs: Date.parse('2026-10-24T22:00:00Z'), inForce: inForceOf(text) };
+  const place = await server.createDatabase();
+  const agent = agentRow();
+  const spend = async (by: Awaited<ReturnType<typeof begin>>, amount: number) =>
+    (await by.ask({ amount, currency: 'USD' })).decision;
+  const first = await begin(place, world, agent);
+  await first.store.serve();
+  expect(await spend(first, budget)).toBe('ALLOW');
+  world.nowMs += dayMs;
+  expect(await spend(first, 1)).toBe('DENY');
+  await first.end();
+  const second = await begin(place, world, agent);
+  await second.store.serve();
+  expect(await spend(second, 1)).toBe('DENY');
+  world.nowMs += dayMs / 24;
+  expect(await spend(second, budget)).toBe('ALLOW');
+  expect(await spend(second, 1)).toBe('DENY');
+});
+
 test('knows what calls returned, also in a process that begins later', async () => {
   const text = `action db.query {} result { rows: integer 0.. }
     meter rows = sum(result.rows) of db.query per agent over 24h

@@ -52,6 +52,28 @@ describe('a limit', () => {
     expect((await service.ask(pay(50))).decision).toBe('ALLOW');
   });
 
+  test('of a day is there again at midnight of its zone, also after a start, and where it is computed from records', async () => {
+    const over = (window: string) => `${policies.replace('over 24h', `over ${window}`)}`;
+    const { service, world, path, agent } = await setUp(over('today in "Europe/Berlin"'));
+    // The last second of the day on which clocks are put back.
+    world.nowMs = Date.parse('2026-10-25T22:59:59.999Z');
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
+    expect((await service.ask(pay(45))).decision).toBe('ALLOW');
+    expect((await service.ask(pay(10))).decision).toBe('DENY');
+    world.nowMs += 1;
+    expect((await service.ask(pay(10))).decision).toBe('ALLOW');
+    await service.end();
+    const again = await begin(path, world, agent);
+    expect((await again.ask(pay(50))).decision).toBe('ALLOW');
+    expect((await again.ask(pay(41))).decision).toBe('DENY');
+    await again.take(inForceOf(over('this week in "Europe/Berlin"')));
+    expect((await again.ask(pay(41))).decision).toBe('DENY');
+    expect((await again.ask(pay(40))).decision).toBe('ALLOW');
+    await again.take(inForceOf(over('this month in "Europe/Berlin"')));
+    expect((await again.ask(pay(0.01))).decision).toBe('DENY');
+    expect(again.failures).toEqual([]);
+  });
+
   test('counts what is pending, and what is refused not', async () => {
     const { service } = await setUp();
     expect((await service.ask(pay(60))).decision).toBe('ESCALATE');

@@ -23,7 +23,7 @@ const request = {
 const rule: ApprovalRule = {
   rule: 'payments/large',
   kind: 'approval',
-  group: 'finance',
+  groups: ['finance'],
   needs: 2,
   withinSeconds: 60,
   conditionDigest: 'c1',
@@ -36,7 +36,7 @@ function vote(person: string, change: Partial<ScopedVote> = {}): ScopedVote {
     person,
     email,
     digest: requestDigest(request),
-    rules: [approvedRule(rule)],
+    rules: [approvedRule(rule, 'finance')],
     fellAway: null,
     ...change,
   };
@@ -92,27 +92,27 @@ describe('approvals', () => {
     ],
     [
       'for another rule',
-      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule), id: 'payments/small' }] })],
+      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule, 'finance'), id: 'payments/small' }] })],
     ],
     [
       'for another group',
-      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule), group: 'security' }] })],
+      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule, 'finance'), group: 'security' }] })],
     ],
     [
       'for another condition',
-      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule), condition: 'c2' }] })],
+      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule, 'finance'), condition: 'c2' }] })],
     ],
     ['a rejection', [vote('ann'), vote('ben', { isApproved: false })]],
     ['a later one for another group', [vote('ann'), vote('ben'), vote('ben', { rules: [] })]],
   ])('%s do not', (_, votes) => {
-    expect(approvalsOf(rule, approved(votes))).toBe(1);
+    expect(approvalsOf(rule, 'finance', approved(votes))).toBe(1);
     expect(isSatisfied(rule, approved(votes))).toBe(false);
   });
 
   test('of the control owner count only where one person is enough', () => {
     const isOwner: Approved['isOwner'] = ({ id }) => id === 'ann';
     const votes = [vote('ann'), vote('ben')];
-    expect(approvalsOf(rule, approved(votes, { isOwner }))).toBe(1);
-    expect(approvalsOf({ ...rule, needs: 1 }, approved(votes, { isOwner }))).toBe(2);
+    expect(approvalsOf(rule, 'finance', approved(votes, { isOwner }))).toBe(1);
+    expect(approvalsOf({ ...rule, needs: 1 }, 'finance', approved(votes, { isOwner }))).toBe(2);
   });
 });

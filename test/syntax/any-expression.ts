@@ -44,6 +44,7 @@ const anyLiteral: fc.Arbitrary<LiteralNode> = fc.oneof(
     { kind: 'date', text: '2026-12-25', span },
     { kind: 'instant', text: '2026-12-25T09:00Z', span },
     { kind: 'clock', text: '09:00', span },
+    { kind: 'months', text: '18 years', span },
     { kind: 'boolean', value: true, span },
     { kind: 'null', span },
   ),
@@ -127,6 +128,9 @@ export const anyExpression: fc.Arbitrary<ExpressionNode> = fc.letrec<{
     fc
       .record({ subject: anyPath, field: fc.array(anyStep, { minLength: 1, maxLength: 2 }) })
       .map((parts): ExpressionNode => ({ kind: 'has', ...parts, span })),
+    fc
+      .record({ key: tie('node'), column: fc.option(anyStep) })
+      .map((parts): ExpressionNode => ({ kind: 'look-up', table: nameOf('orders'), ...parts, span })),
     tie('node').map(
       (subject): ExpressionNode => ({ kind: 'single-script', subject: subject as ExpressionNode, span }),
     ),
@@ -156,5 +160,5 @@ function isRepeatedComparison({
 }
 
 function isBareValue({ kind }: ExpressionNode): boolean {
-  return ['text', 'number', 'money', 'duration', 'date', 'instant', 'clock'].includes(kind);
+  return ['text', 'number', 'money', 'duration', 'date', 'instant', 'clock', 'months'].includes(kind);
 }

@@ -21,6 +21,8 @@ export function shapeOf(expression: ExpressionNode): string {
       const sources = expression.sources.map(shapeOf).join(', ');
       return `(${expression.quantifier} ${expression.variable.text} in ${sources}: ${shapeOf(expression.body)})`;
     }
+    case 'look-up':
+      return `${expression.table.text}[${shapeOf(expression.key)}]${expression.column === null ? '' : `.${expression.column.text}`}`;
     case 'list-literal':
       return `[${expression.entries.map(shapeOf).join(', ')}]`;
     case 'call':

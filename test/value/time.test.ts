@@ -2,7 +2,14 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Decimal, formatDecimal, fromNumber, parseDecimal } from '../../src/language/value/decimal.ts';
+import { monthsLater } from '../../src/language/value/calendar.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  fromNumber,
+  parseDecimal,
+  toNumber,
+} from '../../src/language/value/decimal.ts';
 import {
   dateInZone,
   formatDate,
@@ -138,6 +145,35 @@ describe('datetimes and dates', () => {
       }),
     );
     expect(formatDate(fromNumber(2_932_897))).toBe('@2932897');
+  });
+
+  test('a month later is the same day, or the last of a month that is too short, as the calendar of the platform has it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -719_162, max: 2_932_896 }),
+        fc.integer({ min: -30_000, max: 30_000 }),
+        (day, months) => {
+          const date = new Date(day * 86_400_000);
+          const first = new Date(0);
+          first.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
+          const last = new Date(first);
+          last.setUTCMonth(first.getUTCMonth() + 1, 0);
+          const later = new Date(first);
+          later.setUTCDate(Math.min(date.getUTCDate(), last.getUTCDate()));
+          const year = later.getUTCFullYear();
+          expect(monthsLater(day, months)).toBe(
+            year < 1 || year > 9_999 ? null : later.getTime() / 86_400_000,
+          );
+        },
+      ),
+    );
+    const later = (text: string, months: number) =>
+      formatDate(fromNumber(monthsLater(toNumber(parseDate(text)!), months)!));
+    expect([later('2008-02-29', 216), later('2026-01-31', 1), later('2026-03-31', -1)]).toEqual([
+      '2026-02-28',
+      '2026-02-28',
+      '2026-02-28',
+    ]);
   });
 
   test.each(['2026-1-01', '2026-02-29', '2026-12-32', '20261225', '2026-12-25T', '0000-12-31'])(

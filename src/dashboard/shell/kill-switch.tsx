@@ -245,7 +245,7 @@ export function KillSwitchDialog({
           </Field>
         )}
         <ReasonField
-          help="Shown on every page, sent to the agents that are stopped, and kept in the record."
+          help="Shown on every page, and kept in the record. Agents are not told why."
           reason={reason}
           onChange={setReason}
         />

@@ -19,6 +19,7 @@ import { Printed } from './printed.tsx';
 import { SignInForm } from './sign-in.tsx';
 import { StalePolicies, useStaleSince } from './stale-policies.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+import { PaletteButton, usePalette } from './use-palette.tsx';
 import { InboxLink, useWaitingCount, WaitingCount } from './waiting-count.tsx';
 
 interface LayoutProps {
@@ -32,6 +33,7 @@ export function Layout({ pages, children }: LayoutProps) {
   const switches = useSwitches();
   const staleSince = useStaleSince();
   const waiting = useWaitingCount();
+  const palette = usePalette(pages);
   const inMenu = { pages, waiting, arePoliciesStale: staleSince !== null };
   // The page is made meanwhile, but shown in its place at once.
   const isCutOff = useReachable() === 'no';
@@ -59,6 +61,9 @@ export function Layout({ pages, children }: LayoutProps) {
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
+        <div class="menu-start">
+          <PaletteButton onOpen={palette.open} />
+        </div>
         <MenuGroup group="work" {...inMenu} />
         <MenuGroup group="set-up" {...inMenu} />
         <div class="menu-end">
@@ -77,6 +82,7 @@ export function Layout({ pages, children }: LayoutProps) {
         <Printed />
       </main>
       <SignInAgain />
+      {palette.shown}
     </div>
   );
 }

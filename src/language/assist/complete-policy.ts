@@ -17,7 +17,7 @@ export function completePolicy(
   const place = placeAt(text, at);
   if (place.isProse) return null;
   const [path = ''] = pathPattern.exec(place.before) ?? [];
-  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask)\s$/.test(place.before)) return null;
+  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask|over)\s$/.test(place.before)) return null;
   const all = withDeclared(vocabulary, text);
   const head = place.before.slice(0, place.before.length - path.length);
   const dot = path.lastIndexOf('.');
@@ -97,6 +97,7 @@ const declarationWords = [
   'meter',
   'policy',
   'shadow',
+  'table',
   'type',
 ];
 const policyWords = [
@@ -113,6 +114,7 @@ const policyWords = [
   'unless',
   'because',
 ];
+const windowWords = ['today in', 'this week in', 'this month in'];
 const typeWords = [
   'boolean',
   'string',
@@ -139,7 +141,7 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words(declarationWords);
   if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
-  if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+$/.test(head))
+  if (/\b(?:(?:to|approval\s+by)\s+(?:\w+\s+and\s+)*|(?:never|always)\s+ask\s+)$/.test(head))
     return named(names.approvers, 'approvers');
   if (declaration === 'action' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
@@ -151,8 +153,15 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
     return words(['allow', 'deny', 'escalate', 'reauth', 'ask']);
   if (declaration === 'guarantee' && /^\s*allow\s+$/.test(head))
     return words(['only when', 'unapproved only when']);
+  if (declaration === 'meter' && /\bover\s+$/.test(head)) return words(windowWords);
   const isOfList = /\b(?:in|any\s+of)\s+$/.test(head);
-  const lists = isOfList ? [...named(names.lists, 'list', 3), ...named(names.hours, 'hours', 2)] : [];
+  const lists = isOfList
+    ? [
+        ...named(names.lists, 'list', 3),
+        ...named(names.tables, 'table', 2),
+        ...named(names.hours, 'hours', 2),
+      ]
+    : [];
   const variables = named([...place.variables.keys()], 'variable', 1);
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
 }
@@ -169,6 +178,7 @@ function expressionOffers({ functions, attributes, names }: Vocabulary): readonl
     ...named(names.lets, 'let', 1),
     ...named(names.meters, 'meter', 1),
     ...named(names.lists, 'list'),
+    ...named(names.tables, 'table'),
     ...named(names.hours, 'hours'),
     ...functions.map(({ name, signature, doc }) => ({ label: name, detail: signature, info: doc })),
   ];

@@ -5,6 +5,7 @@ import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
 
 const kinds: Readonly<Record<string, NameKind>> = {
   list: 'lists',
+  table: 'tables',
   meter: 'meters',
   let: 'lets',
   hours: 'hours',
@@ -16,7 +17,7 @@ const kinds: Readonly<Record<string, NameKind>> = {
 };
 
 const declaration =
-  /^(?:shadow\s+)?(list|meter|let|hours|group|approvers|policy|type|guarantee)\s+([a-z]\w*)/;
+  /^(?:shadow\s+)?(list|table|meter|let|hours|group|approvers|policy|type|guarantee)\s+([a-z]\w*)/;
 const actionHead = /^action\s+([^{]*?)(?:\s+in\s+([\w, ]+?))?\s*\{/;
 const field = /^\s*("(?:[^"\\]|\\.)*"|\w+)(\?)?:\s*(.+?),?\s*(?:#.*)?$/;
 

@@ -16,6 +16,7 @@ export interface ActionWords {
 
 export type NameKind =
   | 'lists'
+  | 'tables'
   | 'meters'
   | 'lets'
   | 'hours'

@@ -12,6 +12,7 @@ import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
 import { type ResolvedPolicy, resolvePolicies } from './declarations/policies.ts';
+import { resolveTables } from './declarations/tables.ts';
 import { resolveDeclaredTypes } from './declarations/types.ts';
 import { checkUnusedLets } from './declarations/unused-lets.ts';
 import { createEnvironment } from './expressions/create-environment.ts';
@@ -174,6 +175,7 @@ function resolve(files: readonly PolicyFile[], env: Environment): Resolved {
   resolveActions(files, env);
   resolveApprovers(env);
   resolveLists(env);
+  resolveTables(env);
   resolveHours(env);
   findEndlessLets(env);
   resolveMeters(env);
@@ -209,6 +211,7 @@ function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets,
   const set: PolicySet = {
     actions: sorted(env.actions),
     lists: sorted(env.lists),
+    tables: sorted(env.tables),
     hours: sorted(env.hours),
     lets,
     meters: new Map(meters),

@@ -38,6 +38,10 @@ const checkErrors = {
   'list-cyclic': 'a list is joined into itself',
   'list-join-mismatch': 'joined lists hold values of different types',
   'list-file-mismatch': 'a list file holds entries of another type than its list',
+  'table-type-unfit': 'a key or a column of a table has a type that it cannot have',
+  'table-file-malformed': 'the file of a table is not rows of its columns',
+  'table-cell-unfit': 'a cell of a table is no value of its column',
+  'table-key-twice': 'two rows of a table have one key',
   'list-entry-bidi': 'a list entry holds characters that change the direction of text',
   'zone-unknown': 'a time zone that the time-zone data do not know',
   'clock-unfit': 'a span of hours starts or ends at no time of day',
@@ -51,6 +55,8 @@ const checkErrors = {
   'needs-without-approval': '`needs` stands in a rule that asks for a step-up',
   'points-unfit': 'points of risk are not a whole number other than zero',
   'unapproved-misplaced': '`unapproved` stands elsewhere than in `never allow` or `allow only`',
+  'not-a-table': 'a row is looked for in something that is no table',
+  'unknown-column': 'a table is read by a column that it does not have, or by none',
   'unknown-field': 'a field that no matched action declares',
   'not-a-record': 'a field is read of a value that has none',
   'field-types-differ': 'a field has different types in the matched actions',
@@ -103,6 +109,7 @@ const checkErrors = {
   'guard-lowers-risk': 'a `deny`, `escalate` or `reauth` rule has negative points',
   'risk-against-grain': 'a guard that rising risk silences, or an `allow` that it opens',
   'unreadable-in-meter': 'a meter reads what records do not hold',
+  'months-unfit': 'years or months stand where no date is, or are no whole number',
   'meter-currency-missing': 'a meter sums money without naming a currency',
   'meter-currency-needless': 'a meter names a currency without summing money',
   'meter-argument-unfit': 'a meter adds up or tells apart values of an unfit type',
@@ -117,7 +124,7 @@ const checkErrors = {
 
 /** Codes of what is legal and probably not meant. */
 export const checkWarnings = {
-  'group-named-twice': 'an action names one group twice',
+  'group-named-twice': 'an action or a rule names one group twice',
   'list-entry-twice': 'a list holds one entry twice',
   'list-join-case': 'a list that ignores case is joined into one that does not',
   'list-entry-mixed-script': 'a word of a list entry mixes letters of several scripts',

@@ -98,10 +98,11 @@ export function createFunctionCache(run: Run = runText): FunctionCache {
 }
 
 /** Hashes of the action and of all that it reads. */
-function contentOf({ hash, lists, hours }: OpenAction, program: OpenProgram): string {
+function contentOf({ hash, lists, tables, hours }: OpenAction, program: OpenProgram): string {
   const parts = [
     hash,
     ...lists.map((name) => program.listHash(name)),
+    ...tables.map((name) => program.tableHash(name)),
     ...hours.map((name) => program.hoursHash(name)),
   ];
   return parts.join(' ');
@@ -121,6 +122,7 @@ function sessionLists(shared: Map<string, ListEntry>, program: OpenProgram, isNe
   };
   return {
     version: (list) => `${list.name} ${entryOf(list).hash}`,
+    tableVersion: (name) => `${name} ${program.tableHash(name)}`,
     prepared: (list) => {
       const entry = entryOf(list);
       entry.prepared ??= prepareList(list);

@@ -94,7 +94,7 @@ export function link(
     shapes,
   };
   const unitOf = createUnits(ctx);
-  const tracers = createTracers(program, shareText(session));
+  const tracers = createTracers(program, shareText(session), session);
 
   function* prepare(): Generator<void> {
     for (const action of program.indexed()) {

@@ -10,7 +10,7 @@ import { conditionChildren } from '../program/children.ts';
 import { finish } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
-import type { ActionProgram, Condition, ReadFrom, RequestFact, Term } from '../program/program.ts';
+import type { ActionProgram, Condition, ReadFrom, RequestFact, TableRead, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './code/bindings.ts';
@@ -22,6 +22,7 @@ import type { Run } from './run.ts';
 import { exact, highEnd, isAmount, type RuntimeQuantity, type RuntimeScalar } from './runtime/quantity.ts';
 import { own, readMeter, readNow } from './runtime/reading.ts';
 import { safeText, showRuntimeValue } from './runtime/show.ts';
+import { type ReadingSource, TableReadings, tablePath } from './table-readings.ts';
 
 /** Elements of a list that are shown at most. */
 const shownElementsMax = 20;
@@ -37,8 +38,8 @@ const pathsInCodeMax = 16;
  * The tracer of an action. Readings are small functions that actions share, so that they are soon optimised; without
  * `run` nothing is written out, which is the slow twin.
  */
-export function createTracer(program: ActionProgram, run: Run | null): Tracer {
-  return finish(createTracerInSteps(program, run));
+export function createTracer(program: ActionProgram, run: Run | null, tables: ReadingSource): Tracer {
+  return finish(createTracerInSteps(program, run, tables));
 }
 
 /** Rules that are looked at in one step. */
@@ -51,12 +52,17 @@ const letters = [
 ] as const;
 
 /** The same with pauses, for callers that have other work to do in between. */
-export function* createTracerInSteps(program: ActionProgram, run: Run | null): Generator<void, Tracer> {
+export function* createTracerInSteps(
+  program: ActionProgram,
+  run: Run | null,
+  tables: ReadingSource,
+): Generator<void, Tracer> {
   const readings = new Map<string, Reading>();
   const pathsOfRules: (readonly string[])[] = [];
+  const ofTables = new TableReadings(program, tables);
   for (const rule of program.rules) {
     const found = new Set<string>();
-    collect(rule.condition, { program, readings, found });
+    collect(rule.condition, { program, tables: ofTables, readings, found });
     if (pathsOfRules.push([...found].sort()) % rulesPerStep === 0) yield;
   }
   const { all, readers } = createReaders(readings, run);
@@ -126,6 +132,7 @@ function reading(read: ReadOne): Reading {
 
 interface Collection {
   readonly program: ActionProgram;
+  readonly tables: TableReadings;
   /** Of all rules, by path: equal paths of one action are equal readings. */
   readonly readings: Map<string, Reading>;
   /** Paths of the rule. */
@@ -152,9 +159,12 @@ function collect(node: Condition | Term, into: Collection): void {
       break;
     case 'meter': {
       const { meter, currency } = node;
+      // The currency of the request is a reading of its own.
+      const named = typeof currency === 'string' ? currency : null;
       note(into, `meters.${meter}`, () =>
-        reading(({ meters }) => quantityValue(readMeter(meters, meter, currency))),
+        reading(({ meters }) => quantityValue(readMeter(meters, meter, named))),
       );
+      for (const child of conditionChildren(node)) collect(child, into);
       break;
     }
     case 'now':
@@ -166,9 +176,20 @@ function collect(node: Condition | Term, into: Collection): void {
     case 'let':
       collect(into.program.lets[node.index]!.value, into);
       break;
+    case 'column':
+    case 'in-table':
+      collectTable(node, into);
+      for (const child of conditionChildren(node)) collect(child, into);
+      break;
     default:
       for (const child of conditionChildren(node)) collect(child, into);
   }
+}
+
+function collectTable(node: TableRead, into: Collection): void {
+  const { program, tables } = into;
+  const path = tablePath(node, program.lets);
+  if (path !== null) note(into, path, () => reading(tables.add(node)));
 }
 
 /** What a variable reads is shown by its source. */

@@ -1,6 +1,7 @@
 // The tracers of a program's actions, each made at its first use, or in steps before it.
 
 import { type OpenProgram, wholeAction, wholeActionInSteps } from '../program/packed/unpack.ts';
+import type { CacheSession } from './cache.ts';
 import type { Run } from './run.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
@@ -14,20 +15,22 @@ export interface Tracers {
   prepare(action: string): Generator<void>;
 }
 
-export function createTracers(program: OpenProgram, run: Run): Tracers {
+export function createTracers(program: OpenProgram, run: Run, { lists, run: runOwn }: CacheSession): Tracers {
+  // What holds the rows of a table is not kept for the next set.
+  const tables = { program, lists, run: runOwn };
   const tracers = new Map<string, Tracer>();
   return {
     of: (action) => {
       const known = tracers.get(action);
       if (known !== undefined) return known;
       if (tracers.size >= tracersMax) tracers.clear();
-      const tracer = createTracer(wholeAction(program.open(action)!), run);
+      const tracer = createTracer(wholeAction(program.open(action)!), run, tables);
       tracers.set(action, tracer);
       return tracer;
     },
     *prepare(action) {
       const whole = yield* wholeActionInSteps(program.open(action)!);
-      tracers.set(action, yield* createTracerInSteps(whole, run));
+      tracers.set(action, yield* createTracerInSteps(whole, run, tables));
     },
   };
 }

@@ -73,6 +73,12 @@ export const builtins = {
     meaning: 'the local date of now in a time zone',
     example: 'today in "Europe/Berlin" == 2026-03-02',
   },
+  months_later: {
+    signature: 'date + 18 years: date',
+    meaning:
+      'the same day of another year or month (`- 6 months`), or the last day of a month that has no such day',
+    example: '2008-02-29 + 18 years == 2026-02-28',
+  },
   min: {
     signature: 'min(quantity, quantity, ...): quantity',
     meaning: 'the smallest',
@@ -91,3 +97,6 @@ export const builtins = {
 } as const;
 
 export type Builtin = keyof typeof builtins;
+
+/** Those with a name to write; `months_later` is what `+` and `-` make of years and months. */
+export const namedBuiltins = (Object.keys(builtins) as Builtin[]).filter((name) => name !== 'months_later');

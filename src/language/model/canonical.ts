@@ -17,6 +17,7 @@ export function isSameMeaning(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((one, at) => isSameMeaning(one, b[at]));
+  if (ArrayBuffer.isView(a) || ArrayBuffer.isView(b)) return areSameBytes(a, b);
   const isPlain = (one: object): boolean => !Array.isArray(one) && !(one instanceof Map);
   const [keys, others] = [Object.keys(a), Object.keys(b)];
   const isInOrder = keys.length === others.length && keys.every((key, at) => key === others[at]);
@@ -26,6 +27,13 @@ export function isSameMeaning(a: unknown, b: unknown): boolean {
     const [own, other] = [(a as Fields)[key], (b as Fields)[key]];
     return key === 'type' ? isSameType(own, other, a) : isSameMeaning(own, other);
   });
+}
+
+function areSameBytes(a: object, b: object): boolean {
+  const isBytes = (one: object): one is Uint8Array | Int32Array =>
+    one instanceof Uint8Array || one instanceof Int32Array;
+  if (!isBytes(a) || !isBytes(b) || a.constructor !== b.constructor || a.length !== b.length) return false;
+  return a.every((one, at) => one === b[at]);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -83,13 +91,32 @@ function gatherObject(part: object, omitted: ReadonlySet<string>, pieces: string
       pieces.push(',');
     }
     pieces.push(']');
-  } else if (part instanceof Map) {
+  } else if (part instanceof Uint8Array) gatherBytes(part, pieces);
+  else if (part instanceof Int32Array) gatherBytes(bytesOf(part), pieces);
+  else if (part instanceof Map) {
     const entries = [...part].map(([key, value]) => [write(key, omitted), write(value, omitted)] as const);
     pieces.push('map(');
     for (const [key, value] of entries.sort(([a], [b]) => (a < b ? -1 : 1)))
       pieces.push(key, ':', value, ',');
     pieces.push(')');
   } else gatherRecord(part as Readonly<Record<string, unknown>>, omitted, pieces);
+}
+
+/** So many are one piece. */
+const bytesInPiece = 8_192;
+
+/** A code unit a byte, behind their number. */
+function gatherBytes(bytes: Uint8Array, pieces: string[]): void {
+  pieces.push(String(bytes.length), 'bytes');
+  for (let at = 0; at < bytes.length; at += bytesInPiece) {
+    const piece = bytes.subarray(at, at + bytesInPiece);
+    pieces.push(String.fromCharCode.apply(null, piece as unknown as number[]));
+  }
+}
+
+/** Lowest byte first, as all machines that run this have it. */
+function bytesOf({ buffer, byteOffset, byteLength }: Int32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function gatherRecord(

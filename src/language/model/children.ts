@@ -18,6 +18,7 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     case 'is-null':
     case 'has':
     case 'in-list':
+    case 'in-table':
     case 'in-hours':
     case 'in-cidr':
     case 'like':
@@ -37,6 +38,8 @@ export function childrenOf(expression: Expression): readonly Expression[] {
       return expression.elements;
     case 'call':
       return expression.args;
+    case 'column':
+      return [expression.key];
     case 'literal':
     case 'field':
     case 'fact':

@@ -17,6 +17,7 @@ export type Expression =
   | FieldRead
   | FactRead
   | MeterRead
+  | ColumnRead
   | LetRead
   | (Node & { readonly kind: 'now' })
   /** The clamped sum of contributions; an interval while one is unknown. Compared with constants only. */
@@ -29,6 +30,8 @@ export type Expression =
   | (Node & { readonly kind: 'else'; readonly subject: FieldRead; readonly fallback: Expression })
   /** Membership in a declared list, by its name. */
   | (Node & { readonly kind: 'in-list'; readonly subject: Expression; readonly list: string })
+  /** Whether a declared table has a row with this key. */
+  | (Node & { readonly kind: 'in-table'; readonly subject: Expression; readonly table: string })
   /** Membership among the elements of a list-typed expression. */
   | (Node & { readonly kind: 'in-elements'; readonly subject: Expression; readonly elements: Expression })
   /** Inclusive at both ends. */
@@ -103,6 +106,15 @@ export function isListFact(fact: FactName): fact is ListFact {
 export interface MeterRead extends Node {
   readonly kind: 'meter';
   readonly meter: string;
+}
+
+/** A cell of a declared table: unknown where there is no row with the key, and where the row has no such cell. */
+export interface ColumnRead extends Node {
+  readonly kind: 'column';
+  readonly table: string;
+  readonly key: Expression;
+  /** Empty where each row of the table is one value. */
+  readonly column: string;
 }
 
 /** Evaluated at most once a request. `id` names an entry of the set's lets. */

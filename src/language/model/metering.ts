@@ -2,6 +2,7 @@
 // 1) or tells texts apart; a value that is not known makes every reading unknown while it is in the window.
 
 import type { Decimal } from '../value/decimal.ts';
+import type { MeterWindow } from '../value/meter-window.ts';
 
 export type Aggregate = 'amounts' | 'values';
 
@@ -10,7 +11,7 @@ export interface MeterDefinition {
   /** Digest of all that the meter says but its name. */
   readonly id: string;
   readonly aggregate: Aggregate;
-  readonly overMs: number;
+  readonly over: MeterWindow;
   /** Whether entries depend on what calls return, so that the request that asks is not counted. */
   readonly readsResult?: boolean;
 }

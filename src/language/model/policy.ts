@@ -2,6 +2,8 @@
 
 import type { Span } from '../diagnostic/span.ts';
 import type { Hours } from '../value/hours.ts';
+import type { MeterWindow } from '../value/meter-window.ts';
+import type { TableRows } from '../value/table/rows.ts';
 import type { Expression, FieldRead } from './expression.ts';
 import type { Title } from './title.ts';
 import type { Shape, Type } from './type.ts';
@@ -11,6 +13,7 @@ export interface PolicySet {
   /** By action key. */
   readonly actions: ReadonlyMap<string, Action>;
   readonly lists: ReadonlyMap<string, List>;
+  readonly tables: ReadonlyMap<string, Table>;
   readonly hours: ReadonlyMap<string, Hours>;
   /** By id: a let has one entry for each way in which its uses resolve it. */
   readonly lets: ReadonlyMap<string, Let>;
@@ -41,6 +44,20 @@ export interface List {
   readonly entries: readonly Value[];
 }
 
+export interface Table {
+  readonly name: string;
+  /** Text of some kind, or whole numbers; a row is found by the key's text. */
+  readonly key: Type;
+  /** In the order of their names, as the cells of each row stand; one without a name where a row is one value. */
+  readonly columns: readonly Column[];
+  readonly rows: TableRows;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: Type;
+}
+
 export interface Let {
   readonly id: string;
   readonly name: string;
@@ -52,15 +69,15 @@ export interface Meter {
   readonly aggregate: 'sum' | 'count' | 'distinct';
   /** Null for `count`. */
   readonly argument: Expression | null;
-  /** ISO 4217, where the meter sums money. */
-  readonly currency: string | null;
+  /** Where the meter sums money: ISO 4217, or the field of `per` that names the currency. */
+  readonly currency: string | FieldRead | null;
   /** Keys of the actions that it counts, sorted. */
   readonly actions: readonly string[];
   readonly when: Expression | null;
   /** Keys of the actions whose grants let it start anew, sorted; it counts none of them. */
   readonly since: readonly string[];
   readonly per: readonly MeterKey[];
-  readonly overSeconds: number;
+  readonly over: MeterWindow;
   /** Whether what it counts depends on what calls return: then a request does not count in its own reading. */
   readonly readsResult: boolean;
   /** What a reading is: a number or money. */
@@ -120,7 +137,9 @@ export interface Rule {
 export type Requirement =
   | {
       readonly kind: 'approval';
-      readonly group: string;
+      /** Each of them has to approve; sorted. */
+      readonly groups: readonly string[];
+      /** Of each group. */
       readonly needs: number;
       readonly withinSeconds: number;
     }

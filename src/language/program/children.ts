@@ -12,11 +12,12 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'absent':
     case 'read':
     case 'fact':
-    case 'meter':
     case 'now':
     case 'risk':
     case 'let':
       return [];
+    case 'meter':
+      return typeof node.currency === 'object' && node.currency !== null ? [node.currency] : [];
     case 'flag':
       return [node.term];
     case 'truth':
@@ -35,6 +36,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'in-elements':
       return [node.subject, node.elements];
     case 'in-list':
+    case 'in-table':
     case 'in-hours':
     case 'in-cidr':
     case 'single-script':
@@ -54,5 +56,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
       return node.elements;
     case 'call':
       return node.args;
+    case 'column':
+      return [node.key];
   }
 }

@@ -6,7 +6,16 @@ import { formatDecimal } from '../value/decimal.ts';
 import { formatCidr, formatIp } from '../value/ip.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import { isDecimal, isMoneyTerm } from './condition.ts';
-import type { ActionProgram, Condition, PlannedRule, Program, ReadFrom, Sort, Term } from './program.ts';
+import type {
+  ActionProgram,
+  ColumnTerm,
+  Condition,
+  PlannedRule,
+  Program,
+  ReadFrom,
+  Sort,
+  Term,
+} from './program.ts';
 
 /** The whole program, one block an action. */
 export function printProgram(program: Program): string {
@@ -34,7 +43,7 @@ function printRule(rule: PlannedRule): string {
 function printRequirement(requirement: PlannedRule['requirement']): string {
   if (requirement === null) return '';
   if (requirement.kind === 'approval') {
-    return ` needs ${requirement.needs} of ${requirement.group} within ${requirement.withinSeconds}s`;
+    return ` needs ${requirement.needs} of ${requirement.groups.join(' and ')} within ${requirement.withinSeconds}s`;
   }
   return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;
 }
@@ -61,6 +70,8 @@ export function printCondition(condition: Condition): string {
       return `(${printRead(condition.read)} == null)`;
     case 'in-list':
       return `(${printTerm(condition.subject)} in ${condition.list})`;
+    case 'in-table':
+      return `(${printTerm(condition.subject)} in ${condition.table})`;
     case 'in-elements':
       return `(${printTerm(condition.subject)} in ${printTerm(condition.elements)})`;
     case 'in-hours':
@@ -85,7 +96,7 @@ export function printCondition(condition: Condition): string {
 }
 
 /** A term on one line. */
-function printTerm(term: Term): string {
+export function printTerm(term: Term): string {
   switch (term.kind) {
     case 'literal':
       return printValue(term.value, term.sort);
@@ -101,6 +112,8 @@ function printTerm(term: Term): string {
       return term.fact;
     case 'meter':
       return `meter ${term.meter}`;
+    case 'column':
+      return printColumn(term, printTerm(term.key));
     case 'let':
       return `let ${term.index}`;
     case 'else':
@@ -122,6 +135,12 @@ function printTerm(term: Term): string {
 
 function printLoop(node: { kind: string; variable: string; sources: readonly Term[] }, body: string): string {
   return `${node.kind} ${node.variable} in ${node.sources.map(printTerm).join(', ')} (${body})`;
+}
+
+/** The cell as a policy file writes it, with this text for its key. */
+export function printColumn({ table, column }: Pick<ColumnTerm, 'table' | 'column'>, key: string): string {
+  const step = /^[A-Za-z_]\w*$/.test(column) ? column : JSON.stringify(column);
+  return `${table}[${key}]${column === '' ? '' : `.${step}`}`;
 }
 
 /** The path as a policy file writes it; unusual names are quoted. */

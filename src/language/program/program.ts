@@ -5,7 +5,7 @@
 import type { Builtin } from '../model/builtins.ts';
 import type { FactName } from '../model/expression.ts';
 import type { MeterDefinition } from '../model/metering.ts';
-import type { Effect, List, Requirement } from '../model/policy.ts';
+import type { Effect, List, Requirement, Table } from '../model/policy.ts';
 import type { Truth } from '../model/trace.ts';
 import type { Shape, Type } from '../model/type.ts';
 import type { Value } from '../model/value.ts';
@@ -20,6 +20,7 @@ export interface Program {
   readonly actions: ReadonlyMap<string, ActionProgram>;
   /** Those that some action reads. */
   readonly lists: ReadonlyMap<string, List>;
+  readonly tables: ReadonlyMap<string, Table>;
   readonly hours: ReadonlyMap<string, Hours>;
 }
 
@@ -32,6 +33,7 @@ export interface ActionProgram {
   readonly lets: readonly PlannedLet[];
   /** Names of what its conditions and reasons read, sorted. */
   readonly lists: readonly string[];
+  readonly tables: readonly string[];
   readonly hours: readonly string[];
   readonly meters: readonly string[];
   /** Of what a call returns, where meters count by it. */
@@ -62,7 +64,7 @@ export interface CountedEntry {
   readonly when: Condition;
   /** The amount to add or the value to tell apart; null where requests are counted. */
   readonly argument: Term | null;
-  /** Of the meter, where it sums money. */
+  /** Of the meter, where it sums money of one currency. */
   readonly currency: string | null;
 }
 
@@ -140,7 +142,8 @@ export type Term =
   | (TermNode & { readonly kind: 'absent' })
   | (TermNode & { readonly kind: 'truth'; readonly condition: Condition })
   | (TermNode & { readonly kind: 'fact'; readonly fact: RequestFact })
-  | (TermNode & { readonly kind: 'meter'; readonly meter: string; readonly currency: string | null })
+  | (TermNode & { readonly kind: 'meter'; readonly meter: string; readonly currency: string | Term | null })
+  | ColumnTerm
   | (TermNode & { readonly kind: 'now' | 'risk' })
   | (TermNode & { readonly kind: 'let'; readonly index: number })
   | (TermNode & { readonly kind: 'else'; readonly subject: ReadTerm; readonly fallback: Term })
@@ -161,6 +164,17 @@ export interface ReadTerm extends TermNode {
   readonly read: ReadFrom;
   /** Of money in a field; null otherwise. */
   readonly currency: CurrencyRead | null;
+}
+
+/** A cell of the row with the key. */
+export interface ColumnTerm extends TermNode {
+  readonly kind: 'column';
+  readonly table: string;
+  /** For people; empty where each row is one value. */
+  readonly column: string;
+  /** Of the cell in its row. */
+  readonly place: number;
+  readonly key: Term;
 }
 
 export interface ArithmeticTerm extends TermNode {
@@ -198,6 +212,7 @@ export type Condition =
   | (Node & { readonly kind: 'same'; readonly left: Condition; readonly right: Condition })
   | (Node & { readonly kind: 'has' | 'is-null'; readonly read: ReadFrom })
   | InList
+  | InTable
   | (Node & { readonly kind: 'in-elements'; readonly subject: Term; readonly elements: Term })
   | (Node & { readonly kind: 'in-hours'; readonly subject: Term; readonly hours: string })
   | (Node & { readonly kind: 'in-cidr'; readonly subject: Term; readonly cidr: Cidr })
@@ -221,6 +236,15 @@ export interface InList extends Node {
   readonly subject: Term;
   readonly list: string;
 }
+
+interface InTable extends Node {
+  readonly kind: 'in-table';
+  readonly subject: Term;
+  readonly table: string;
+}
+
+/** What asks a table. */
+export type TableRead = ColumnTerm | InTable;
 
 interface TextComparison extends Node {
   readonly kind: 'text-test';

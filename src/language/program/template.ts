@@ -17,6 +17,7 @@ export type ConstantCondition = Extract<
   {
     readonly kind:
       | 'in-list'
+      | 'in-table'
       | 'in-elements'
       | 'in-hours'
       | 'in-cidr'
@@ -27,7 +28,7 @@ export type ConstantCondition = Extract<
   }
 >;
 
-export type ConstantTerm = LiteralTerm | Extract<Term, { readonly kind: 'meter' | 'let' }>;
+export type ConstantTerm = LiteralTerm | Extract<Term, { readonly kind: 'meter' | 'let' | 'column' }>;
 
 export interface ProgramTemplate {
   readonly key: string;
@@ -124,6 +125,7 @@ function writeParts(condition: Condition, into: Gathering): void {
       writeTerm(condition.subject, into);
       writeConstant(condition, globForm(condition.pattern), into);
       break;
+    case 'in-table':
     case 'in-hours':
     case 'in-cidr':
     case 'matches':
@@ -177,10 +179,17 @@ function writeTermParts(term: Term, into: Gathering): void {
       into.key += term.fact;
       break;
     case 'meter':
-      writeConstant(term, term.currency ?? '', into);
+      if (typeof term.currency === 'object' && term.currency !== null) {
+        writeConstant(term, 'in', into);
+        writeTerm(term.currency, into);
+      } else writeConstant(term, term.currency ?? '', into);
       break;
     case 'let':
       writeConstant(term, '', into);
+      break;
+    case 'column':
+      writeTerm(term.key, into);
+      writeConstant(term, String(term.place), into);
       break;
     case 'else':
       writeTerm(term.subject, into);

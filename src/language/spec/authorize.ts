@@ -185,13 +185,15 @@ function merge(requirements: readonly Requirement[]): Requirements {
   const groups = new Map<string, { group: string; needs: number; withinSeconds: number }>();
   for (const requirement of requirements) {
     if (requirement.kind !== 'approval') continue;
-    const { group, needs, withinSeconds } = requirement;
-    const merged = groups.get(group) ?? { group, needs, withinSeconds };
-    groups.set(group, {
-      group,
-      needs: Math.max(merged.needs, needs),
-      withinSeconds: Math.min(merged.withinSeconds, withinSeconds),
-    });
+    const { needs, withinSeconds } = requirement;
+    for (const group of requirement.groups) {
+      const merged = groups.get(group) ?? { group, needs, withinSeconds };
+      groups.set(group, {
+        group,
+        needs: Math.max(merged.needs, needs),
+        withinSeconds: Math.min(merged.withinSeconds, withinSeconds),
+      });
+    }
   }
   const stepUps = requirements
     .filter((requirement) => requirement.kind === 'reauth')
@@ -215,8 +217,8 @@ function isGuard(rule: Rule): boolean {
   return rule.effect === 'deny' || rule.effect === 'escalate' || rule.effect === 'reauth';
 }
 
-function peopleOf(rule: Rule): number {
-  return rule.requirement?.kind === 'approval' ? rule.requirement.needs : 0;
+function peopleOf({ requirement }: Rule): number {
+  return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }
 
 function strictness(outcome: Outcome): number {

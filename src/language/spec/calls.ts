@@ -2,7 +2,8 @@
 
 import type { Builtin } from '../model/builtins.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
-import { type Decimal, fromNumber, multiply } from '../value/decimal.ts';
+import { monthsLater } from '../value/calendar.ts';
+import { type Decimal, fromNumber, multiply, toNumber } from '../value/decimal.ts';
 import { domain } from '../value/email.ts';
 import { parseIp } from '../value/ip.ts';
 import { canonicalLinks } from '../value/links.ts';
@@ -34,6 +35,10 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
     if (Number.isNaN(nowMs)) return unknown;
     const now = multiply(fromNumber(nowMs), { coefficient: 1n, exponent: -3 });
     return now === null ? unknown : (dateInZone(now, zone as string) ?? unknown);
+  },
+  months_later: ([date, months]) => {
+    const day = monthsLater(toNumber(date as Decimal), toNumber(months as Decimal));
+    return day === null ? unknown : fromNumber(day);
   },
   min: (operands) => extreme(-1, operands),
   max: (operands) => extreme(1, operands),

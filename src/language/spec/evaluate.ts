@@ -1,12 +1,20 @@
 // What an expression means: one switch, three-valued, without any thought of speed. An unknown operand makes the
 // whole unknown, but for `and`, `or` and what is defined by them: membership and the quantifiers.
 
-import type { Compare, Expression, FactRead, MeterRead, Quantify, TextTest } from '../model/expression.ts';
+import type {
+  ColumnRead,
+  Compare,
+  Expression,
+  FactRead,
+  MeterRead,
+  Quantify,
+  TextTest,
+} from '../model/expression.ts';
 import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
 import type { PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
-import { type Decimal, fromNumber, multiply, zero } from '../value/decimal.ts';
+import { type Decimal, formatDecimal, fromNumber, multiply, zero } from '../value/decimal.ts';
 import { compileGlob } from '../value/glob.ts';
 import { isWithinHours } from '../value/hours.ts';
 import { type Ip, isInCidr, parseIp } from '../value/ip.ts';
@@ -15,6 +23,7 @@ import { mentions } from '../value/mentions.ts';
 import { isInside } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
 import { isSingleScript } from '../value/scripts.ts';
+import { findCell, hasRow } from '../value/table/rows.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
 import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
@@ -49,6 +58,8 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       return readFact(expression, scope.facts);
     case 'meter':
       return readMeter(expression, scope);
+    case 'column':
+      return boundedText(readColumn(expression, value(expression.key), scope), scope);
     case 'let': {
       const declared = scope.set.lets.get(expression.id);
       return declared === undefined
@@ -87,6 +98,11 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       const key = (text: Value): Value => (list.ignoringCase ? fold(text as string) : text);
       const subject = value(expression.subject);
       return isAmong(subject === unknown ? unknown : key(subject), list.entries.map(key));
+    }
+    case 'in-table': {
+      const table = scope.set.tables.get(expression.table);
+      const key = keyText(value(expression.subject));
+      return table === undefined || key === unknown ? unknown : hasRow(table.rows, key);
     }
     case 'in-elements': {
       const elements = boundedList(expression.elements, value(expression.elements), scope);
@@ -246,12 +262,35 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
   }
 }
 
-function readMeter({ meter }: MeterRead, { set, facts }: EvaluationScope): Value | Unknown {
+function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | Unknown {
+  const { set, facts } = scope;
   const reading = Object.hasOwn(facts.meters, meter) ? facts.meters[meter] : undefined;
   if (reading === undefined) return unknown;
-  const currency = set.meters.get(meter)?.currency ?? null;
+  const named = set.meters.get(meter)?.currency ?? null;
+  const currency = named === null || typeof named === 'string' ? named : readField(named, scope);
+  if (currency !== null && typeof currency !== 'string') return unknown;
   const scalar = (amount: Decimal) => (currency === null ? amount : { amount, currency });
   return interval(scalar(reading.low), scalar(reading.high));
+}
+
+/** The cell; unknown without a row, or where the row has none. */
+function readColumn(
+  { table: name, column }: ColumnRead,
+  subject: Value | Unknown,
+  { set }: EvaluationScope,
+): Value | Unknown {
+  const table = set.tables.get(name);
+  const key = keyText(subject);
+  if (table === undefined || key === unknown) return unknown;
+  const place = table.columns.findIndex((one) => one.name === column);
+  return findCell(table.rows, key, place) ?? unknown;
+}
+
+/** Rows are found by text; whole numbers by their digits. */
+function keyText(key: Value | Unknown): string | Unknown {
+  if (typeof key === 'string') return key;
+  const isNumber = typeof key === 'object' && key !== null && 'coefficient' in key;
+  return isNumber ? formatDecimal(key as Decimal) : unknown;
 }
 
 /** A text that inside quantifiers would take too long to go through, round after round, is unknown there. */

@@ -7,6 +7,7 @@ import type { Facts, Reading } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
 import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
+import { countingAt } from '../value/meter-window.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from './evaluate.ts';
 import { resolveFacts } from './payload.ts';
 import { isInterval, isMoney } from './quantity.ts';
@@ -54,7 +55,9 @@ function addedValue({ aggregate, argument, currency }: Meter, scope: EvaluationS
   if (aggregate === 'distinct') return valueText(value);
   if (value === unknown || value === null || typeof value !== 'object' || isInterval(value)) return null;
   if (!isMoney(value)) return value as Decimal;
-  return value.currency === null || value.currency === currency ? value.amount : null;
+  // One that is kept for each currency is read and entered under the currency of the request.
+  const isOfMeter = value.currency === null || typeof currency !== 'string' || value.currency === currency;
+  return isOfMeter ? value.amount : null;
 }
 
 function valueText(value: Value | Unknown): string | null {
@@ -75,17 +78,16 @@ export interface ReadingMoment {
   readonly current: Contribution | null;
 }
 
-type MeterTotal = Pick<Meter, 'aggregate' | 'overSeconds'> & Partial<Pick<Meter, 'readsResult'>>;
+type MeterTotal = Pick<Meter, 'aggregate' | 'over'> & Partial<Pick<Meter, 'readsResult'>>;
 
 /** Where a meter stands with the request that asks; null where it is unknown. */
 export function meterReading(
-  { aggregate, overSeconds, readsResult = false }: MeterTotal,
+  { aggregate, over, readsResult = false }: MeterTotal,
   requests: readonly MeteredRequest[],
   { nowMs, current }: ReadingMoment,
 ): Reading | null {
-  const inWindow = requests.filter(
-    ({ grantedAtMs }) => grantedAtMs === null || nowMs - grantedAtMs < overSeconds * 1000,
-  );
+  const isCounted = countingAt(over, nowMs);
+  const inWindow = requests.filter(({ grantedAtMs }) => grantedAtMs === null || isCounted(grantedAtMs));
   const counted = sinceRestart(inWindow);
   // What the call of the request that asks will return is not known.
   const all = current === null || isAnew(current) || readsResult ? counted : [...counted, current];

@@ -40,6 +40,19 @@ export function isCalendarDay(year: number, month: number, dayOfMonth: number): 
   return dayNumber(year, month, dayOfMonth) < next;
 }
 
+/**
+ * The day so many months later, or earlier; the last day of its month where that has no such day, as 2026-02-28 is a month
+ * behind 2026-01-31. Null outside of years 1 to 9999.
+ */
+export function monthsLater(day: number, months: number): number | null {
+  const { year, month, dayOfMonth } = calendarDay(day);
+  const index = year * 12 + month - 1 + months;
+  const [thatYear, thatMonth] = [Math.floor(index / 12), (((index % 12) + 12) % 12) + 1];
+  if (thatYear < 1 || thatYear > 9_999) return null;
+  const next = dayNumber(thatMonth === 12 ? thatYear + 1 : thatYear, (thatMonth % 12) + 1, 1);
+  return Math.min(dayNumber(thatYear, thatMonth, dayOfMonth), next - 1);
+}
+
 /** Days from March to the month, which is 0 for March and 11 for February. */
 function daysBeforeMonth(monthFromMarch: number): number {
   return Math.floor((153 * monthFromMarch + 2) / 5);

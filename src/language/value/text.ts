@@ -92,6 +92,7 @@ export function cut(text: string, codePointsMax: number): string {
   return text.slice(0, at);
 }
 
+const visibleAscii = /^[ -~]*$/;
 const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const shortEscapes: ReadonlyMap<string, string> = new Map([
   ['\n', '\\n'],
@@ -104,6 +105,7 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
  * and lone surrogates: it stays on its line and shows in the order in which it is stored.
  */
 export function escapeControls(text: string): string {
+  if (visibleAscii.test(text)) return text;
   return text.replace(control, (character) => shortEscapes.get(character) ?? `\\u${hexOf(character)}`);
 }
 

@@ -86,6 +86,8 @@ function isConstant(expression: Expression, set: PolicySet): boolean {
       const declared = set.lets.get(expression.id);
       return declared !== undefined && isPlain(declared.expression);
     }
+    case 'column':
+      return isPlain(expression.key);
     case 'negate':
       return isPlain(expression.operand);
     case 'arithmetic':

@@ -35,11 +35,13 @@ function people(needs: number): string {
   return needs === 1 ? '1 person' : `${needs} people`;
 }
 
-/** The approvals of a group satisfy all its rules that need no more people. */
+/** The approvals of groups satisfy all rules that ask no others, and no more people. */
 function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean {
   return (
     requirement?.kind === 'approval' &&
-    approvals.some(({ group, needs }) => group === requirement.group && requirement.needs <= needs)
+    requirement.groups.every((asked) =>
+      approvals.some(({ group, needs }) => group === asked && requirement.needs <= needs),
+    )
   );
 }
 

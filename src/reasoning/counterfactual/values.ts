@@ -8,6 +8,7 @@ import type { Slot, TextKind, Type } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { formatIp, type Ip } from '../../language/value/ip.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
+import { rowKeys } from '../../language/value/table/rows.ts';
 import type { Atom } from './atoms.ts';
 import { sampleJson, textSamples } from './edit.ts';
 
@@ -95,6 +96,9 @@ function textsOf(set: PolicySet, part: Expression): readonly string[] {
       return [part.pattern.replaceAll('*', ''), part.pattern.replaceAll('*', 'x')];
     case 'in-list':
       return entriesOf(set, part.list);
+    case 'in-table':
+    case 'column':
+      return keysIn(set, part.table);
     case 'single-script':
       return scriptExamples;
     case 'mentions':
@@ -108,6 +112,17 @@ function entriesOf(set: PolicySet, list: string): readonly string[] {
   return (set.lists.get(list)?.entries ?? [])
     .slice(0, entriesMax)
     .filter((entry) => typeof entry === 'string');
+}
+
+function keysIn(set: PolicySet, table: string): readonly string[] {
+  const rows = set.tables.get(table)?.rows;
+  return rows === undefined ? [] : firstOf(rowKeys(rows), entriesMax);
+}
+
+function firstOf(texts: Iterable<string>, count: number): readonly string[] {
+  const first: string[] = [];
+  for (const text of texts) if (first.push(text) === count) break;
+  return first;
 }
 
 /** The numbers that conditions compare a length with. */

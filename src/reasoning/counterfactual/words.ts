@@ -1,9 +1,10 @@
 // Prints expressions of the model in the language, so that a proposed change reads as a condition of a policy. Every
 // nested operation is in parentheses, and literals are escaped as data.
 
-import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
+import type { Call, ComparisonOperator, Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { showValue } from '../../language/spec/show.ts';
+import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { formatCidr } from '../../language/value/ip.ts';
 import { escapeControls } from '../../language/value/text.ts';
 
@@ -26,6 +27,8 @@ export function expressionText(set: PolicySet, expression: Expression): string {
       return expression.fact;
     case 'meter':
       return expression.meter;
+    case 'column':
+      return `${expression.table}[${text(expression.key)}]${expression.column === '' ? '' : pathText('', [expression.column])}`;
     case 'let':
       return set.lets.get(expression.id)?.name ?? expression.id;
     case 'now':
@@ -49,6 +52,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'else':
       return `${text(expression.subject)} else ${inner(expression.fallback)}`;
     case 'in-list':
+    case 'in-table':
     case 'in-elements':
     case 'in-range':
     case 'in-hours':
@@ -71,10 +75,19 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'list':
       return `[${joined(expression.elements)}]`;
     case 'call':
+      if (expression.builtin === 'months_later') return monthsText(expression, inner);
       return expression.builtin === 'today'
         ? `today in ${joined(expression.args)}`
         : `${expression.builtin}(${joined(expression.args)})`;
   }
+}
+
+/** `payload.born + 18 years`. */
+function monthsText({ args }: Call, inner: (operand: Expression) => string): string {
+  const [date, later] = args as readonly [Expression, Expression];
+  const months = later.kind === 'literal' ? toNumber(later.value as Decimal) : 0;
+  const [count, unit] = months % 12 === 0 ? [Math.abs(months) / 12, 'year'] : [Math.abs(months), 'month'];
+  return `${inner(date)} ${months < 0 ? '-' : '+'} ${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 /** The opposite of the condition. */
@@ -88,6 +101,7 @@ export function negatedText(set: PolicySet, condition: Expression): string {
     case 'is-null':
       return `${text(condition.subject)} != null`;
     case 'in-list':
+    case 'in-table':
     case 'in-elements':
     case 'in-range':
     case 'in-hours':
@@ -144,6 +158,7 @@ const operations: ReadonlySet<Expression['kind']> = new Set([
   'has',
   'else',
   'in-list',
+  'in-table',
   'in-elements',
   'in-range',
   'in-hours',
@@ -160,13 +175,15 @@ function isOperation({ kind }: Expression): boolean {
 
 type Membership = Extract<
   Expression,
-  { readonly kind: 'in-list' | 'in-elements' | 'in-range' | 'in-hours' | 'in-cidr' }
+  { readonly kind: 'in-list' | 'in-table' | 'in-elements' | 'in-range' | 'in-hours' | 'in-cidr' }
 >;
 
 function containerText(set: PolicySet, membership: Membership): string {
   switch (membership.kind) {
     case 'in-list':
       return membership.list;
+    case 'in-table':
+      return membership.table;
     case 'in-elements':
       return expressionText(set, membership.elements);
     case 'in-range':

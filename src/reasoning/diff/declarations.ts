@@ -8,6 +8,7 @@ import type { List, PolicySet } from '../../language/model/policy.ts';
 /** Names; of lets their ids. A declaration that only one side has is among them. */
 export interface ChangedDeclarations {
   readonly lists: ReadonlySet<string>;
+  readonly tables: ReadonlySet<string>;
   readonly hours: ReadonlySet<string>;
   readonly lets: ReadonlySet<string>;
   readonly meters: ReadonlySet<string>;
@@ -24,6 +25,7 @@ export interface ReadDeclaration {
 export function changedDeclarations(before: PolicySet, after: PolicySet): ChangedDeclarations {
   const changed: Record<ReadKind, Set<string>> = {
     lists: differing(before.lists, after.lists, areListsAlike),
+    tables: differing(before.tables, after.tables),
     hours: differing(before.hours, after.hours),
     lets: differing(before.lets, after.lets),
     meters: differing(before.meters, after.meters),
@@ -97,6 +99,9 @@ function declarationOf(part: Expression): ReadDeclaration | null {
       return { kind: 'meters', name: part.meter };
     case 'in-hours':
       return { kind: 'hours', name: part.hours };
+    case 'in-table':
+    case 'column':
+      return { kind: 'tables', name: part.table };
     case 'in-list':
       return { kind: 'lists', name: part.list };
     case 'mentions':

@@ -178,6 +178,7 @@ function shownCause(joint: JointSet, action: string, { rule, change }: Cause): F
 
 const kindWords: Readonly<Record<ReadKind, string>> = {
   lists: 'list',
+  tables: 'table',
   hours: 'hours',
   lets: 'let',
   meters: 'meter',

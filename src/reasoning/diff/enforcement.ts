@@ -55,7 +55,7 @@ const demandOrder = ['nothing', 'approval', 'reauth'] as const;
 function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly Granting[] {
   const rank = ({ requirement }: Rule): number => demandOrder.indexOf(requirement?.kind ?? 'nothing');
   const people = ({ requirement }: Rule): number =>
-    requirement?.kind === 'approval' ? requirement.needs : 0;
+    requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
   const sorted = truths
     .filter(({ rule }) => rule.effect === 'allow')
     .toSorted(
@@ -101,16 +101,14 @@ const thisVery = -1;
 
 function demandsOf(requirement: Requirement): readonly Demand[] {
   if (requirement.kind === 'approval') {
-    const { group, needs, withinSeconds } = requirement;
-    const isOfGroup = (one: Requirement): one is Extract<Requirement, { readonly kind: 'approval' }> =>
-      one.kind === 'approval' && one.group === group;
-    return [
-      { key: `${group} needs ${needs}`, isMetBy: (one) => isOfGroup(one) && one.needs >= needs },
+    const { needs, withinSeconds } = requirement;
+    return requirement.groups.flatMap((group) => [
+      { key: `${group} needs ${needs}`, isMetBy: (one) => asksGroup(one, group) && one.needs >= needs },
       {
         key: `${group} within ${withinSeconds}`,
-        isMetBy: (one) => isOfGroup(one) && one.withinSeconds <= withinSeconds,
+        isMetBy: (one) => asksGroup(one, group) && one.withinSeconds <= withinSeconds,
       },
-    ];
+    ]);
   }
   const within = requirement.withinSeconds ?? thisVery;
   return [
@@ -119,6 +117,13 @@ function demandsOf(requirement: Requirement): readonly Demand[] {
       isMetBy: (one) => one.kind === 'reauth' && (one.withinSeconds ?? thisVery) <= within,
     },
   ];
+}
+
+function asksGroup(
+  one: Requirement,
+  group: string,
+): one is Extract<Requirement, { readonly kind: 'approval' }> {
+  return one.kind === 'approval' && one.groups.includes(group);
 }
 
 /** The shortest of what allows that hold say; what is usual where none says anything. */

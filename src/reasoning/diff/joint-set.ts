@@ -27,6 +27,7 @@ export interface JointSet {
 /** What a name of one side is called in the joint set; of a list that changed, the lists that it consists of. */
 interface Names {
   readonly lists: Map<string, readonly string[]>;
+  readonly tables: Map<string, string>;
   readonly hours: Map<string, string>;
   readonly meters: Map<string, string>;
 }
@@ -44,6 +45,9 @@ export function jointSet(before: PolicySet, after: PolicySet): JointSet {
   const set: PolicySet = {
     actions: jointActions(before, after),
     lists: jointLists(original, names, changed),
+    tables: new Map(
+      sides.flatMap((side) => entriesOf(original[side].tables, names[side].tables, side, changed.tables)),
+    ),
     hours: new Map(
       sides.flatMap((side) => entriesOf(original[side].hours, names[side].hours, side, changed.hours)),
     ),
@@ -76,7 +80,7 @@ export function jointSet(before: PolicySet, after: PolicySet): JointSet {
 }
 
 function noNames(): Names {
-  return { lists: new Map(), hours: new Map(), meters: new Map() };
+  return { lists: new Map(), tables: new Map(), hours: new Map(), meters: new Map() };
 }
 
 function turned(names: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
@@ -172,6 +176,19 @@ function writerOf(side: DiffSide, names: Names): (expression: Expression) => Exp
         const subject = write(expression.subject);
         const isSame = hours === expression.hours && subject === expression.subject;
         return isSame ? expression : { ...expression, subject, hours };
+      }
+      case 'in-table': {
+        const table = names.tables.get(expression.table) ?? expression.table;
+        const subject = write(expression.subject);
+        const isSame = table === expression.table && subject === expression.subject;
+        return isSame ? expression : { ...expression, subject, table };
+      }
+      case 'column': {
+        const table = names.tables.get(expression.table) ?? expression.table;
+        const key = write(expression.key);
+        return table === expression.table && key === expression.key
+          ? expression
+          : { ...expression, key, table };
       }
       case 'in-list': {
         const subject = write(expression.subject);

@@ -100,6 +100,7 @@ function* conjuncts(ctx: ProofContext, condition: Expression): Generator<Express
     case 'has':
     case 'is-null':
     case 'in-list':
+    case 'in-table':
     case 'in-elements':
     case 'like':
     case 'matches':

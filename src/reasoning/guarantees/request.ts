@@ -25,6 +25,7 @@ import {
   toNumber,
   zero,
 } from '../../language/value/decimal.ts';
+import { windowMsMax } from '../../language/value/meter-window.ts';
 import { createRandom, type Random } from '../../language/value/random.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 import { textVectors } from '../cells/text-vectors.ts';
@@ -128,13 +129,18 @@ const orders = new WeakMap<PolicySet, readonly MeterInOrder[]>();
 function metersInOrder(set: PolicySet): readonly MeterInOrder[] {
   const known = orders.get(set);
   if (known !== undefined) return known;
-  const meters = [...set.meters.values()].toSorted((a, b) => a.overSeconds - b.overSeconds);
+  const meters = [...set.meters.values()].toSorted(shorterFirst);
   const order = meters.map((meter, at) => ({
     meter,
     inner: meters.slice(0, at).flatMap((one) => (countsWithin(one, meter) ? [one.name] : [])),
   }));
   orders.set(set, order);
   return order;
+}
+
+/** Where both may be as long, the window of the calendar may be the shorter one. */
+function shorterFirst({ over: a }: Meter, { over: b }: Meter): number {
+  return windowMsMax(a) - windowMsMax(b) || Number(a.kind === 'last') - Number(b.kind === 'last');
 }
 
 function atLeast(a: Reading, b: Reading): Reading {

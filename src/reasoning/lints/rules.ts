@@ -200,7 +200,11 @@ function covers(other: Rule, rule: Rule): boolean {
 function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean {
   if (a === null) return true;
   if (a.kind === 'approval' && b?.kind === 'approval')
-    return a.group === b.group && a.needs <= b.needs && a.withinSeconds >= b.withinSeconds;
+    return (
+      a.groups.every((group) => b.groups.includes(group)) &&
+      a.needs <= b.needs &&
+      a.withinSeconds >= b.withinSeconds
+    );
   if (a.kind !== 'reauth' || b?.kind !== 'reauth') return false;
   // Without a time it is a step-up for this very request.
   return b.withinSeconds === null || (a.withinSeconds !== null && a.withinSeconds >= b.withinSeconds);

@@ -20,7 +20,7 @@ export function asksOf(ctx: ProofContext, asked: Pick<AskClaim, 'group' | 'needs
 }
 
 function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClaim, 'group' | 'needs'>): boolean {
-  return requirement?.kind === 'approval' && requirement.group === group && requirement.needs >= needs;
+  return requirement?.kind === 'approval' && requirement.groups.includes(group) && requirement.needs >= needs;
 }
 
 /** One allow at most grants: the first that is true. */
@@ -49,5 +49,5 @@ function strictness({ requirement }: Rule): number {
 }
 
 function peopleOf({ requirement }: Rule): number {
-  return requirement?.kind === 'approval' ? requirement.needs : 0;
+  return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }

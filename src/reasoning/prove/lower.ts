@@ -58,6 +58,8 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
     case 'has':
     case 'else':
     case 'in-list':
+    case 'in-table':
+    case 'column':
     case 'in-elements':
     case 'in-hours':
     case 'in-cidr':

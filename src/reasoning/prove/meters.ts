@@ -28,12 +28,25 @@ export function meterAtom(
   const amount = amountOf(constant);
   if (meter === undefined || amount === null) return null;
   const currency =
-    typeof constant === 'object' && constant !== null && 'currency' in constant ? constant.currency : null;
-  if (currency !== null && meter.currency !== null && currency !== meter.currency) return ctx.circuit.unknown;
+    typeof constant === 'object' && constant !== null && 'currency' in constant
+      ? (constant as Money).currency
+      : null;
+  const isOne = meter.currency === null || typeof meter.currency === 'string';
+  if (isOne && currency !== null && meter.currency !== null && currency !== meter.currency)
+    return ctx.circuit.unknown;
+  const same = isOne ? null : inCurrency(ctx, meter.currency as FieldRead & Expression, currency);
+  if (!isOne && same === null) return null;
   const ends = meterEnds(ctx, meter);
   const is = (leaf: Leaf, wanted: Comparison['operator']): SolverLiteral =>
     endIs(ctx, leaf, { wanted, amount, read });
-  return ctx.circuit.onlyIf(ends.isKnown, comparedEnds(ctx, operator, { ...ends, is }));
+  const isKnown = same === null ? ends.isKnown : ctx.circuit.and([ends.isKnown, same.isTrue]);
+  return ctx.circuit.onlyIf(isKnown, comparedEnds(ctx, operator, { ...ends, is }));
+}
+
+/** Whether the currency that the meter is kept for is this one. */
+function inCurrency(ctx: ProofContext, read: FieldRead & Expression, currency: string | null): Pair | null {
+  if (currency === null) return null;
+  return ctx.lower(comparisonCall('==', read, literalNode(currency, read)), noElements);
 }
 
 function amountOf(constant: Value): Decimal | null {
@@ -258,6 +271,7 @@ function tieAmount(ctx: ProofContext, { meter, ends, mayCount, doesCount }: Shar
 }
 
 function currencyOf(ctx: ProofContext, { currency }: Meter, field: FieldRead & Expression): Pair | null {
-  if (currency === null || placeOfField(ctx, field, noElements)?.slot.type.kind !== 'money') return null;
+  if (typeof currency !== 'string' || placeOfField(ctx, field, noElements)?.slot.type.kind !== 'money')
+    return null;
   return currencyIs(ctx, { field, currency, elements: noElements });
 }

@@ -32,6 +32,10 @@ export function mapOperands(expression: Expression, change: (operand: Expression
       };
     case 'in-list':
       return { ...expression, subject: change(expression.subject) };
+    case 'in-table':
+      return { ...expression, subject: change(expression.subject) };
+    case 'column':
+      return { ...expression, key: change(expression.key) };
     case 'in-hours':
       return { ...expression, subject: change(expression.subject) };
     case 'in-cidr':

@@ -168,7 +168,8 @@ function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): S
       return arithmeticSum(ctx, expression, elements);
     case 'meter': {
       const meter = ctx.set.meters.get(expression.meter);
-      if (meter === undefined) return null;
+      // One that is kept for each currency has that of the request.
+      if (meter === undefined || (meter.currency !== null && typeof meter.currency !== 'string')) return null;
       const currency = meter.currency === null ? [] : [currencyNode(meter.currency, expression)];
       return { ...noSum, terms: new Map([[meterEnds(ctx, meter), wholeFraction]]), currencies: currency };
     }

@@ -14,6 +14,8 @@ export interface KeptVote {
   readonly person: string;
   /** The control owner of the agent. */
   readonly isOwner: boolean;
+  /** Null where it is for nothing. */
+  readonly group: string | null;
   readonly rules: ReadonlySet<string>;
 }
 
@@ -59,13 +61,17 @@ export function isApproval(rule: AskedRule): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
-/** How many people have approved for the rule: nobody is one of several who approve for their own agent. */
-export function approvalsFor({ rule, needs }: ApprovalRule, votes: readonly KeptVote[]): number {
+/** Whether enough people of each group have approved for the rule: nobody is one of several of a group for their own agent. */
+export function isApproved(rule: ApprovalRule, votes: readonly KeptVote[]): boolean {
+  return rule.groups.every((group) => approvalsFor(rule, group, votes) >= rule.needs);
+}
+
+function approvalsFor({ rule, needs }: ApprovalRule, asked: string, votes: readonly KeptVote[]): number {
   const people = new Set<string>();
   // Each by their last vote.
   const last = new Map(votes.map((vote) => [vote.person, vote]));
-  for (const { person, isOwner, rules } of last.values())
-    if (rules.has(rule) && !(needs > 1 && isOwner)) people.add(person);
+  for (const { person, isOwner, group, rules } of last.values())
+    if (group === asked && rules.has(rule) && !(needs > 1 && isOwner)) people.add(person);
   return people.size;
 }
 

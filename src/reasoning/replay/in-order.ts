@@ -13,11 +13,11 @@ import {
 } from '../../language/model/request.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
 import {
-  approvalsFor,
   type Course,
   courseStatusOf,
   isAnsweredInLog,
   isApproval,
+  isApproved,
   latestOf,
   wordsFor,
 } from './course.ts';
@@ -273,7 +273,7 @@ export class InOrder {
       }
       case 'taken-back':
         // The last vote counts, and this one is for nothing.
-        course.votes.push({ person: event.person, isOwner: false, rules: new Set() });
+        course.votes.push({ person: event.person, isOwner: false, group: null, rules: new Set() });
         return;
       case 'rejected':
         if (event.group === null || needsOf(latestOf(course), event.group) !== null)
@@ -365,7 +365,7 @@ export class InOrder {
     return {
       escalate: firing
         .filter(isApproval)
-        .filter((rule) => approvalsFor(rule, votes) >= rule.needs)
+        .filter((rule) => isApproved(rule, votes))
         .map(({ rule }) => rule),
       reauth: hasSteppedUp
         ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)

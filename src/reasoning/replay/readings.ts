@@ -3,6 +3,7 @@
 
 import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
+import { countsUntilMs, windowStartMs } from '../../language/value/meter-window.ts';
 import type { ReplayCandidate, ReplayMeters } from './candidate.ts';
 
 interface ReadAt {
@@ -65,10 +66,10 @@ export class Readings {
 
   /** Something that is not known is in the meters until `endMs`, and then for as long as their windows are. */
   lack(definitions: readonly MeterDefinition[], { atMs, endMs }: { atMs: number; endMs: number }): void {
-    for (const { id, overMs } of definitions) {
+    for (const { id, over } of definitions) {
       const known = this.#gaps.get(id);
       const gap = known === undefined || known.untilMs <= atMs ? { sinceMs: atMs, untilMs: atMs } : known;
-      gap.untilMs = Math.max(gap.untilMs, endMs + overMs);
+      gap.untilMs = Math.max(gap.untilMs, countsUntilMs(over, endMs));
       this.#gaps.set(id, gap);
     }
   }
@@ -81,8 +82,8 @@ export class Readings {
     for (const use of uses) {
       if (use.names.length === 0) continue;
       // The log does not say what calls have returned.
-      const { overMs, readsResult = false } = use.definition;
-      const isWhole = !readsResult && at.nowMs - overMs >= this.#wholeSinceMs;
+      const { over, readsResult = false } = use.definition;
+      const isWhole = !readsResult && windowStartMs(over, at.nowMs) >= this.#wholeSinceMs;
       const isLacking = at.nowMs < (this.#gaps.get(use.definition.id)?.untilMs ?? Number.NEGATIVE_INFINITY);
       if (!isWhole) isRecorded = true;
       if (isLacking) incomplete.push(...use.names);

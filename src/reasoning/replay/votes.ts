@@ -3,7 +3,7 @@
 
 import type { ApprovalRule, AskedRule } from '../../language/model/asked.ts';
 import type { Decision } from '../../language/model/decision.ts';
-import { approvalsFor, type Course, isApproval, type KeptVote, latestOf } from './course.ts';
+import { type Course, isApproval, isApproved, type KeptVote, latestOf } from './course.ts';
 
 export interface GivenApproval {
   readonly person: string;
@@ -20,11 +20,11 @@ export function enterApproval(
   given: GivenApproval,
   { firing, asks, isDecided }: { firing: readonly AskedRule[]; asks: Asks; isDecided: boolean },
 ): boolean {
-  const rules = rulesAsking(course, firing, asks).filter(({ group }) => group === given.group);
+  const rules = rulesAsking(course, firing, asks).filter(({ groups }) => groups.includes(given.group));
   if (rules.length === 0) return false;
   const vote: KeptVote = { ...given, rules: new Set(rules.map(({ rule }) => rule)) };
   course.votes.push(vote);
-  if (!rules.every((rule) => approvalsFor(rule, course.votes) >= rule.needs)) return false;
+  if (!rules.every((rule) => isApproved(rule, course.votes))) return false;
   // Where the log asked for no more people and still waited on, some word had lost its giver or its rule.
   const needs = Math.max(...rules.map((rule) => rule.needs));
   return isDecided || needs < (needsOf(course.log.decision, given.group) ?? 0);

@@ -256,5 +256,6 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
     areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
     dispatcher: outgoing.dispatcher,
     accessNews: outgoing.access,
+    assignmentNews: outgoing.assignments,
   };
 }

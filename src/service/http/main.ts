@@ -203,7 +203,8 @@ function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSourc
 /** Begins to compile the policies; a start that fails meanwhile ends it. */
 function startPolicies(config: Config, log: PolicyLog, opened: Closing[]): Promise<PolicyHost> {
   const ending = new AbortController();
-  const common = { timeoutMs: config.compileTimeoutMs, log, signal: ending.signal };
+  const keptIn = join(config.data, 'compiled.writ');
+  const common = { timeoutMs: config.compileTimeoutMs, keptIn, log, signal: ending.signal };
   const opening =
     config.bundle === null
       ? openPolicies({ ...common, directory: config.policies })

@@ -28,7 +28,8 @@ export function toStartError(error: unknown, config: Config): unknown {
   return message === null ? error : new StartError(`writ: ${message}`, { cause: error });
 }
 
-function listenFault(error: unknown, { host, port }: Config): string | null {
+/** Why an address cannot be listened on; null for an error of another kind. */
+export function listenFault(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   const choose = 'choose another with --port, WRIT_PORT or `port` in writ.yaml';
   switch (code) {

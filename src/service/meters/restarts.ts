@@ -41,15 +41,15 @@ export class Restarts {
     return at >= 0;
   }
 
-  /** The last one, which is later than a moment; before all time where there is none. */
-  lastMs(afterMs: number): number {
+  /** The last one, if what was granted then counts; before all time where there is none. */
+  lastMs(isCounted: (atMs: number) => boolean): number {
     const lastMs = this.#granted.at(-1)?.atMs;
-    return lastMs !== undefined && lastMs > afterMs ? lastMs : Number.NEGATIVE_INFINITY;
+    return lastMs !== undefined && isCounted(lastMs) ? lastMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether no reading can tell that there ever was one up to a moment. */
-  isEmpty(beforeMs: number): boolean {
-    return this.#pending.size === 0 && this.lastMs(beforeMs) === Number.NEGATIVE_INFINITY;
+  /** Whether no reading can tell that there ever was one. */
+  isEmpty(isCounted: (atMs: number) => boolean): boolean {
+    return this.#pending.size === 0 && this.lastMs(isCounted) === Number.NEGATIVE_INFINITY;
   }
 
   /** Forgets those of before a moment. */

@@ -1,16 +1,17 @@
 // One meter for one agent, owner, session or whatever it is kept for: what was granted in the last hours, and what is
 // still pending. INVARIANT: at any `nowMs`, an earlier one too, the reading is what the definition says: entries count
-// while `nowMs - grantedAtMs < overMs` and from the last restart on, pending ones whatever their age, entries later than
+// while their window says so and from the last restart on, pending ones whatever their age, entries later than
 // `nowMs` too; one of the very moment of the restart may count or not, and so may all while a restart is pending.
 
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
+import { countingAt, type MeterWindow, windowStartMs } from '../../language/value/meter-window.ts';
 import { Restarts } from './restarts.ts';
 import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 
 export interface WindowOptions {
   readonly aggregate: Aggregate;
-  readonly overMs: number;
+  readonly over: MeterWindow;
   /** Whether entries depend on what calls return: then what asks adds nothing to its own reading. */
   readonly readsResult?: boolean;
 }
@@ -140,14 +141,15 @@ export class Window {
   isEmpty(nowMs: number): boolean {
     this.#moveTo(nowMs);
     const hasEntries = this.#pending.size > 0 || this.#granted.length > this.#start;
-    return !hasEntries && this.#restarts.isEmpty(nowMs - this.#options.overMs);
+    return !hasEntries && this.#restarts.isEmpty(countingAt(this.#options.over, nowMs));
   }
 
   /** Puts the start where the first entry stands that still counts. */
   #moveTo(nowMs: number): void {
-    const { overMs } = this.#options;
-    this.#restartMs = this.#restarts.lastMs(nowMs - overMs);
-    const counts = ({ atMs }: Granted): boolean => nowMs - atMs < overMs && atMs >= this.#restartMs;
+    const { over } = this.#options;
+    const isCounted = countingAt(over, nowMs);
+    this.#restartMs = this.#restarts.lastMs(isCounted);
+    const counts = ({ atMs }: Granted): boolean => isCounted(atMs) && atMs >= this.#restartMs;
     for (;;) {
       const next = this.#granted[this.#start];
       if (next === undefined || counts(next)) break;
@@ -160,7 +162,7 @@ export class Window {
       this.#put(before.contribution);
       this.#start -= 1;
     }
-    this.#drop(nowMs - overMs - keptBeyondMs);
+    this.#drop(windowStartMs(over, nowMs) - keptBeyondMs);
   }
 
   #put(contribution: Contribution): void {

@@ -1,4 +1,5 @@
-// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, alerts that are long over, answered
+// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims,
+// assignments, snoozes, alerts that are long over, answered
 // questions of passkeys, and messages that were delivered or given up. What has ended counts as ended before that, too; this only
 // keeps the store small.
 
@@ -26,6 +27,8 @@ const sweptKinds = [
   'sign-on',
   'notice',
   'claim',
+  'assignment',
+  'snooze',
   'delivery',
   'alert',
   'answered-question',

@@ -4,7 +4,7 @@ import type { NameKind, Vocabulary } from '../../language/assist/vocabulary.ts';
 import { typeOfFixedFact } from '../../language/check/expressions/facts.ts';
 import { ownerGroup } from '../../language/check/expressions/names.ts';
 import { type Attribute, attributes } from '../../language/model/attributes.ts';
-import { builtins } from '../../language/model/builtins.ts';
+import { builtins, namedBuiltins } from '../../language/model/builtins.ts';
 import { describeSlot, describeType } from '../../language/model/describe.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
@@ -14,11 +14,13 @@ import type { Declaration, PolicyFile } from '../../language/syntax/tree/tree.ts
 export function vocabularyOf(set: PolicySet, trees: readonly PolicyFile[]): Vocabulary {
   return {
     keywords: [...new Set([...reservedWords, ...contextualWords])].toSorted(),
-    functions: Object.entries(builtins).map(([name, { signature, meaning }]) => ({
-      name,
-      signature,
-      doc: meaning,
-    })),
+    functions: namedBuiltins
+      .map((name) => [name, builtins[name]] as const)
+      .map(([name, { signature, meaning }]) => ({
+        name,
+        signature,
+        doc: meaning,
+      })),
     attributes: Object.entries(attributes).map(([path, doc]) => {
       // The keys are those of the table.
       return { path, type: attributeType(path as Attribute), doc };
@@ -39,6 +41,7 @@ function attributeType(attribute: Attribute): string {
 
 const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = {
   list: 'lists',
+  table: 'tables',
   meter: 'meters',
   let: 'lets',
   hours: 'hours',
@@ -52,6 +55,7 @@ const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = {
 function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   const names: Record<NameKind, Set<string>> = {
     lists: new Set(),
+    tables: new Set(),
     meters: new Set(),
     lets: new Set(),
     hours: new Set(),
@@ -69,6 +73,7 @@ function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   const sorted = (kind: NameKind): readonly string[] => [...names[kind]].toSorted();
   return {
     lists: sorted('lists'),
+    tables: sorted('tables'),
     meters: sorted('meters'),
     lets: sorted('lets'),
     hours: sorted('hours'),

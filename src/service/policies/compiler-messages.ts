@@ -3,6 +3,7 @@
 import type { JsonDiagnostic } from '../../language/diagnostic/render.ts';
 import type { Title } from '../../language/model/title.ts';
 import type { PackedProgram } from '../../language/program/packed/packed.ts';
+import type { SetContent } from './compiled/bundle.ts';
 import type { SetTexts } from './texts.ts';
 
 /** How the thread begins. */
@@ -12,13 +13,8 @@ export interface CompilerData {
   readonly inForce: SetContent | null;
   /** Over which an earlier thread has died: it is compiled only when asked for. */
   readonly avoided: SetContent | null;
-}
-
-/** What a set was made from, or was to be made from. */
-export interface SetContent {
-  /** SHA-256 over the policy files and the list files that were known to belong to them. */
-  readonly hash: string;
-  readonly listFiles: readonly string[];
+  /** The file that keeps the set in force for the next start; null for none. */
+  readonly keptIn: string | null;
 }
 
 /** A look at the directory as it is now, whatever was seen before. */

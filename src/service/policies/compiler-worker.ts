@@ -1,34 +1,45 @@
 // The compiler's thread: follows a policy directory and sends each state that compiles as a packed program, and what is
 // wrong with each that does not. It keeps its memory from one compilation to the next. While it compiles the directory
 // may change again: the result is sent all the same, as it is newer than what is in force, and the next look follows.
+// At a start what was kept of the same content is sent first and compiled afterwards, so that it is trusted for nothing but speed.
 // INVARIANT: results are sent in the order in which the states were there.
 
 import type { MessagePort } from 'node:worker_threads';
 import { transferOf } from '../../language/program/packed/packed.ts';
 import { commitOf } from './commit.ts';
-import type { CompiledSet, CompilerData, FromCompiler, SetContent, ToCompiler } from './compiler-messages.ts';
+import type { SetContent } from './compiled/bundle.ts';
+import type { CompiledSet, CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
 import { Follower, type FollowListener, patienceMs, type Snapshot } from './follow.ts';
+import { findKeptSet, forgetKeptSet, keepSet, type SetToKeep } from './kept-set.ts';
 import type { ReadSources } from './read.ts';
-import { type CompiledContent, createSetCompiler, type SetCompiler } from './set-compiler.ts';
+import type { CompiledContent, SetCompiler } from './set-compiler.ts';
 
-/** Works until the thread is terminated. `makeCompiler` is called again after a compilation that threw. */
+type MakeCompiler = () => SetCompiler | Promise<SetCompiler>;
+
+/** Works until the thread is terminated. `makeCompiler` is called for the first compilation, and again after one that threw. */
 export function serveCompiler(
   port: MessagePort,
   data: CompilerData,
-  makeCompiler: () => SetCompiler = createSetCompiler,
+  makeCompiler: MakeCompiler = loadCompiler,
 ): void {
   const worker = new CompilerWorker(port, data, makeCompiler);
   port.on('message', ({ ticket }: ToCompiler) => worker.look(ticket));
   void worker.run();
 }
 
+/** Loaded when something has to be compiled: it is most of the thread's code. */
+async function loadCompiler(): Promise<SetCompiler> {
+  const { createSetCompiler } = await import('./set-compiler.ts');
+  return createSetCompiler();
+}
+
 /** A class because it holds what was sent last. */
 class CompilerWorker implements FollowListener {
   readonly #port: MessagePort;
   readonly #directory: string;
-  readonly #makeCompiler: () => SetCompiler;
+  readonly #makeCompiler: MakeCompiler;
   readonly #follower: Follower;
-  #compile: SetCompiler;
+  #compiler: SetCompiler | null = null;
   /** What was sent last as a set, or was in force before this thread. */
   #inForce: SetContent | null;
   /** What was sent last, where it failed. */
@@ -39,13 +50,16 @@ class CompilerWorker implements FollowListener {
   /** That was sent last. */
   #commit: string | null = null;
   #isBusy = false;
+  readonly #keptIn: string | null;
+  /** Nothing has been compiled yet, so that what was kept may be faster. */
+  #isFirst = true;
 
-  constructor(port: MessagePort, data: CompilerData, makeCompiler: () => SetCompiler) {
-    const { directory, inForce, avoided } = data;
+  constructor(port: MessagePort, data: CompilerData, makeCompiler: MakeCompiler) {
+    const { directory, inForce, avoided, keptIn } = data;
     this.#port = port;
     this.#directory = directory;
+    this.#keptIn = keptIn;
     this.#makeCompiler = makeCompiler;
-    this.#compile = makeCompiler();
     this.#inForce = inForce;
     this.#avoided = avoided;
     this.#listFiles = [...new Set([inForce, avoided].flatMap((content) => content?.listFiles ?? []))];
@@ -104,35 +118,63 @@ class CompilerWorker implements FollowListener {
     return isKnown && !isAsked ? snapshot : await this.#compileWhole(snapshot);
   }
 
-  /** Which list files belong to a set is known only when it is compiled: it is sent when they, too, have rested. */
   async #compileWhole(first: Snapshot): Promise<Snapshot> {
-    let snapshot = first;
-    let compilation: Compilation | null = null;
+    const kept = await this.#findKept(first.read);
+    const { compilation, snapshot } = await this.#compileAtRest(kept, first);
+    const toKeep = await this.#sendResult(compilation, snapshot);
+    if (compilation !== kept) await this.#keep(toKeep);
+    else await this.#compileKept(snapshot);
+    return snapshot;
+  }
+
+  /** Which list files belong to a set is known only when it is compiled: it is sent when they, too, have rested. */
+  async #compileAtRest(kept: Compilation | null, first: Snapshot): Promise<CompiledSnapshot> {
+    let [compilation, snapshot] = [kept, first];
     for (;;) {
-      if (compilation === null || !isOf(compilation.content, snapshot)) {
-        compilation = this.#compileOne(snapshot.read);
-        const { listFiles } = compilation.content;
-        const isWhole = listFiles.every((path) => this.#listFiles.includes(path));
-        this.#setListFiles(listFiles);
-        if (!isWhole) {
-          snapshot = await this.#follower.rest();
-          continue;
-        }
-      }
-      await this.#sendResult(compilation, snapshot);
-      return snapshot;
+      if (compilation === null || !isOf(compilation.content, snapshot))
+        compilation = await this.#compileOne(snapshot.read);
+      const { listFiles } = compilation.content;
+      const isWhole = listFiles.every((path) => this.#listFiles.includes(path));
+      this.#setListFiles(listFiles);
+      if (isWhole) return { compilation, snapshot };
+      snapshot = await this.#follower.rest();
     }
   }
 
-  #compileOne(read: ReadSources): Compilation {
+  /** At the first compilation of this thread, what was kept of the same content. */
+  async #findKept(read: ReadSources): Promise<Compilation | null> {
+    if (!this.#isFirst || this.#keptIn === null) return null;
+    const found = await findKeptSet(this.#keptIn, read);
+    return found && { content: contentOf(read, found.listFiles), result: found.result };
+  }
+
+  /** The set that is in force as it was kept gives way to what its texts compile to, unless that is the same. */
+  async #compileKept(snapshot: Snapshot): Promise<void> {
+    const compilation = await this.#compileOne(snapshot.read);
+    const { content, result } = compilation;
+    if (result.kind === 'compiled' && (await this.#keep({ ...result.set, content }))) return;
+    if (result.kind === 'failed') await forgetKeptSet(this.#keptIn!).catch(() => undefined);
+    await this.#sendResult(compilation, snapshot);
+  }
+
+  /** Whether the same was kept before. */
+  async #keep(set: SetToKeep | null): Promise<boolean> {
+    if (set === null || this.#keptIn === null) return false;
+    // Where it cannot be kept the next start compiles.
+    return await keepSet(this.#keptIn, set).catch(() => false);
+  }
+
+  async #compileOne(read: ReadSources): Promise<Compilation> {
     const content = contentOf(read, this.#listFiles);
+    this.#isFirst = false;
     this.#send({ kind: 'compiling', content });
     try {
-      const { listFiles, result } = this.#compile(read);
+      this.#compiler ??= await this.#makeCompiler();
+      const { listFiles, result } = this.#compiler(read);
       return { content: contentOf(read, listFiles), result };
     } catch (error) {
       // What it remembers may be half of something.
-      this.#compile = this.#makeCompiler();
+      this.#compiler = null;
       const summary = `internal error while compiling: ${error instanceof Error ? error.message : String(error)}`;
       const failure = {
         cause: 'compiler',
@@ -146,18 +188,22 @@ class CompilerWorker implements FollowListener {
     }
   }
 
-  async #sendResult({ content, result }: Compilation, snapshot: Snapshot): Promise<void> {
+  /** Returns what of a set is to be kept: what is sent is this thread's no longer. */
+  async #sendResult({ content, result }: Compilation, snapshot: Snapshot): Promise<SetToKeep | null> {
     this.#avoided = null;
     if (result.kind === 'failed') {
       this.#failed = content;
-      return this.#send(result);
+      this.#send(result);
+      return null;
     }
     this.#commit = await commitOf(this.#directory);
     this.#failed = null;
     this.#inForce = content;
     this.#follower.noteInForce(snapshot);
     const set: CompiledSet = { ...result.set, content, commit: this.#commit };
+    const toKeep = this.#keptIn === null ? null : { ...set, program: structuredClone(set.program) };
     this.#send({ kind: 'compiled', set }, transferOf(set.program));
+    return toKeep;
   }
 
   async #sendSame(): Promise<void> {
@@ -173,6 +219,11 @@ class CompilerWorker implements FollowListener {
   #send(message: FromCompiler, transfer: readonly ArrayBuffer[] = []): void {
     this.#port.postMessage(message, transfer);
   }
+}
+
+interface CompiledSnapshot {
+  readonly compilation: Compilation;
+  readonly snapshot: Snapshot;
 }
 
 interface Compilation {

@@ -1,7 +1,8 @@
 // The compiler's thread as the serving thread sees it: one life of it, from its start to its death. INVARIANT: it dies
 // once and for good; what it has sent until then counts, and nothing that comes later does.
 
-import type { CompilerData, FromCompiler, SetContent, ToCompiler } from './compiler-messages.ts';
+import type { SetContent } from './compiled/bundle.ts';
+import type { CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
 import { LimitedThread, type ThreadDeath, type ThreadLimits } from './limited-thread.ts';
 
 export interface CompilerOptions extends ThreadLimits {

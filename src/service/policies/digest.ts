@@ -24,6 +24,7 @@ function sectionsOf(set: PolicySet): Readonly<Record<keyof PolicySet, Declaratio
   return {
     actions: [...set.actions],
     lists: [...set.lists],
+    tables: [...set.tables],
     hours: [...set.hours],
     lets: [...set.lets],
     meters: [...set.meters],

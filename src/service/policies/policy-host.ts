@@ -11,8 +11,9 @@ import { type Linked, link } from '../../language/emit/link.ts';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
+import type { SetContent } from './compiled/bundle.ts';
 import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
-import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';
+import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import type { ThreadLimits } from './limited-thread.ts';
 import type { SetSummary } from './set-summary.ts';
 import type { SetTexts } from './texts.ts';
@@ -67,6 +68,8 @@ export interface PolicyLog {
 
 export interface PolicyOptions extends Partial<ThreadLimits> {
   readonly directory: string;
+  /** A file of this host alone, which keeps the set in force so that the next start is faster; by default none. */
+  readonly keptIn?: string;
   readonly log?: PolicyLog;
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal;
@@ -206,7 +209,8 @@ class LivePolicies implements PolicyHost {
     if (this.#isClosed || this.#compiler !== null) return;
     const { timeoutMs = compileTimeoutMsDefault, memoryMegabytes = memoryMegabytesDefault() } = this.#options;
     const script = this.#options.compilerScript ?? new URL('./compiler-thread.ts', import.meta.url);
-    const data = { directory: this.#directory, inForce: this.#content, avoided: this.#avoided };
+    const { keptIn = null } = this.#options;
+    const data = { directory: this.#directory, inForce: this.#content, avoided: this.#avoided, keptIn };
     this.#compiler = new Compiler(
       { data, script, timeoutMs, memoryMegabytes },
       {

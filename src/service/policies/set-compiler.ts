@@ -3,7 +3,7 @@
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { compileToProgram, createCompileCache } from '../../pipeline.ts';
+import { compileToProgram, createCompileCache, findErrors } from '../../pipeline.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read.ts';
@@ -24,7 +24,8 @@ export type SetCompiler = (read: ReadSources) => CompiledContent;
 export function createSetCompiler(): SetCompiler {
   const cache = createCompileCache();
   return (read) => {
-    const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, cache);
+    // Warnings keep no set from taking over, and nobody reads them here.
+    const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, cache, findErrors);
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null || packed === null)
       return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };

@@ -1,6 +1,7 @@
 // A log read to its end by a policy set that is tried on it, in slices between which others have their turn.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import { windowMsMax } from '../../language/value/meter-window.ts';
 import type { ReplayCandidate } from '../../reasoning/replay/candidate.ts';
 import { createReplay, type ReplayOptions, type ReplayResult } from '../../reasoning/replay/replay.ts';
 import { createMeterTotals } from '../meters/meter-totals.ts';
@@ -34,5 +35,5 @@ export async function replayLog(log: LogSource, options: ReplayLogOptions): Prom
 
 /** The longest window of a meter that the set reads or counts. */
 export function windowMsOf({ meters }: Pick<ReplayCandidate, 'meters'>): number {
-  return meters.reduce((longest, { overMs }) => Math.max(longest, overMs), 0);
+  return meters.reduce((longest, { over }) => Math.max(longest, windowMsMax(over)), 0);
 }

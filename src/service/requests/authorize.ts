@@ -73,7 +73,7 @@ export type AuthorizeResult =
       readonly decideMicroseconds: number | null;
     }
   /** An operator has stopped what it asks for. */
-  | { readonly kind: 'stopped'; readonly reason: string }
+  | { readonly kind: 'stopped' }
   /** Agent or key have changed since they were identified. */
   | NotAllowedNow
   | { readonly kind: 'idempotency-mismatch' }
@@ -206,8 +206,8 @@ function prepare(
 ): AskedOrNot | Promise<AskedOrNot> {
   const { agent, actionKey } = input;
   if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
-  const stopping = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
-  if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
+  const isStopped = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey }) !== null;
+  if (isStopped) return { kind: 'stopped' };
   const nowMs = Math.trunc(deps.clock());
   const by = { nowMs, switches };
   const isNew = input.idempotencyKey === null && input.isAttaching !== true;
@@ -238,8 +238,7 @@ function basisOf(
   { switches: { generation }, inForce }: Asked,
   documents: readonly SeenDocument[],
 ): GrantBasis {
-  return {
-    ...(nonce === undefined ? {} : { nonce }),
+  const basis: GrantBasis = {
     policies: inForce.digest,
     agentId: agent.id,
     agentVersion: agent.version,
@@ -247,6 +246,7 @@ function basisOf(
     switchGeneration: generation,
     documents: point === undefined ? documents : [...documents, seenPoint(point)],
   };
+  return nonce === undefined ? basis : { ...basis, nonce };
 }
 
 function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {

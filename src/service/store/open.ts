@@ -6,6 +6,7 @@ import type { Durability } from './contract/durability.ts';
 import type { RecordReader, RecordsPlace } from './contract/log.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
+import type { ExaminedStore } from './examine/examined-store.ts';
 import { usedInPlace } from './move/placement.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
@@ -58,6 +59,17 @@ function refuseBesideKey(path: string): void {
  */
 export async function openStore(options: StorePlace): Promise<Store> {
   return await usedInPlace(await openPlace(options));
+}
+
+/** Looks at a store that is there and changes nothing. Rejects with a StoreError where it cannot be used. */
+export async function examineStore(place: StorePlace): Promise<ExaminedStore> {
+  if (!('url' in place)) {
+    refuseBesideKey(place.path);
+    const { examineSqlite } = await import('./examine/examine-sqlite.ts');
+    return examineSqlite(place.path);
+  }
+  const { examinePostgres } = await import('./examine/examine-postgres.ts');
+  return await examinePostgres(place);
 }
 
 /** The same of a store that has moved, or that is not whole yet: for the commands that put that right. */

@@ -84,7 +84,11 @@ export function watchIssuerKeys(source: KeySource): IssuerKeys {
   };
 }
 
-async function readKeys({ issuer, keys }: KeySource, stop: AbortSignal): Promise<string> {
+/** Their document (JWKS), which is text in JSON. Rejects where it cannot be had. */
+export async function readKeys(
+  { issuer, keys }: Pick<KeySource, 'issuer' | 'keys'>,
+  stop: AbortSignal,
+): Promise<string> {
   return await readText(keys ?? (await discover(issuer, stop)), stop);
 }
 

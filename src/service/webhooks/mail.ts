@@ -96,6 +96,16 @@ export function createMailer(options: MailerOptions): Mailer {
   };
 }
 
+/** Signs in at the server and sends nothing. Rejects with what the library reports. */
+export async function tryMailServer(options: Pick<MailerOptions, 'url' | 'timeoutMs'>): Promise<void> {
+  const transport = await openTransport(options);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
 /** What a server or the library says may hold addresses: the codes are enough to find out. */
 function withoutNames(error: unknown): Error {
   const { code, responseCode } = (error ?? {}) as {
@@ -106,7 +116,10 @@ function withoutNames(error: unknown): Error {
   return new Error(`the mail server did not take a message (${codes.join(' ') || 'no code'})`);
 }
 
-async function openTransport({ url, timeoutMs = timeoutMsDefault }: MailerOptions): Promise<Transporter> {
+async function openTransport({
+  url,
+  timeoutMs = timeoutMsDefault,
+}: Pick<MailerOptions, 'url' | 'timeoutMs'>): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,

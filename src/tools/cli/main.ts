@@ -39,6 +39,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show the settings and where each comes from',
     load: async () => (await import('./commands/config.ts')).defineConfig,
   },
+  doctor: {
+    summary: 'say what is wrong with an installation, and what to do',
+    load: async () => (await import('./commands/doctor.ts')).defineDoctor,
+  },
   check: {
     summary: 'check policies and show what is wrong',
     load: async () => (await import('./commands/check.ts')).defineCheck,

@@ -7,7 +7,7 @@ import { renderDiagnostics } from '../../language/diagnostic/render.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
 import { runOfPlace } from '../../language/emit/run.ts';
-import { compile, createCompileCache } from '../../pipeline.ts';
+import { compile, createCompileCache, findErrors } from '../../pipeline.ts';
 import { readSources } from '../../service/policies/bundles/read-sources.ts';
 import type { ReadSources } from '../../service/policies/read.ts';
 import { watch } from '../../service/policies/watch.ts';
@@ -46,7 +46,7 @@ export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
   const cache = createCompileCache(runOfPlace());
   const load = async (): Promise<Linked> => {
     const read = await readPlace(place);
-    const { engine, diagnostics } = compile(read.sources, cache);
+    const { engine, diagnostics } = compile(read.sources, cache, findErrors);
     const all = [...read.diagnostics, ...diagnostics].filter(({ severity }) => severity === 'error');
     if (engine === null || hasErrors(all))
       throw new PolicyError(renderDiagnostics(all, read.sourceOf, { color: false }).trimEnd());

@@ -4,10 +4,10 @@ import { createFunctionCache } from '../../language/emit/cache.ts';
 import { link } from '../../language/emit/link.ts';
 import { runOfPlace } from '../../language/emit/run.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
-import { readBundle } from '../../service/policies/bundles/bundle.ts';
+import { readBundle } from '../../service/policies/compiled/bundle.ts';
 import { type AskedPolicies, askedOf } from './ask.ts';
 
-export { BundleError } from '../../service/policies/bundles/bundle.ts';
+export { BundleError } from '../../service/policies/compiled/bundle.ts';
 export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
 
 export interface BundledPolicies extends AskedPolicies {

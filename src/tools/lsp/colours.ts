@@ -17,6 +17,7 @@ const types: Readonly<Record<NamedKind, (typeof legendTypes)[number]>> = {
   group: 'namespace',
   approvers: 'enum',
   list: 'variable',
+  table: 'variable',
   hours: 'variable',
   let: 'variable',
   meter: 'variable',

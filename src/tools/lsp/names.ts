@@ -125,6 +125,10 @@ function addDeclaration(declaration: Declaration, around: Around): void {
       if (declaration.title !== null) addTemplate(declaration.title, own);
       return;
     }
+    case 'group':
+      if (declaration.body !== null)
+        addBody(declaration.body, '', { ...around, patterns: [declaration.name.text] });
+      return;
     case 'type':
       addType(declaration.type, null, around);
       return;
@@ -132,6 +136,12 @@ function addDeclaration(declaration: Declaration, around: Around): void {
       if (declaration.elementType !== null) addType(declaration.elementType, null, around);
       if (declaration.source.kind === 'join')
         for (const list of declaration.source.lists) use('list', list, around);
+      return;
+    case 'table':
+      if (declaration.source.kind === 'table-file') {
+        addType(declaration.source.key.type, null, around);
+        for (const column of declaration.source.columns.fields) addType(column.type, null, around);
+      }
       return;
     case 'hours':
       if (declaration.except !== null) use('list', declaration.except, around);
@@ -181,7 +191,7 @@ function addClause(clause: Clause, around: Around): void {
   switch (clause.kind) {
     case 'to':
     case 'after-approval':
-      use('approvers', clause.group, around);
+      for (const group of clause.groups) use('approvers', group, around);
       return;
     case 'when':
     case 'unless':
@@ -235,6 +245,8 @@ function addExpression(expression: ExpressionNode, around: Around): void {
   const variables: Variables = new Map();
   walkExpression(expression, (node) => {
     if (node.kind === 'path') addPath(node, around, variables);
+    else if (node.kind === 'look-up')
+      addPath({ kind: 'path', root: node.table, steps: [], span: node.span }, around, variables);
     else if (node.kind === 'call') use('builtin', node.callee, around);
     else if (node.kind === 'has') addPath(withSteps(node.subject, node.field), around, variables);
     else if (node.kind === 'quantifier') {

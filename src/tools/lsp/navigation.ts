@@ -62,6 +62,7 @@ const renamed: ReadonlySet<string> = new Set([
     'group',
     'approvers',
     'list',
+    'table',
     'hours',
     'let',
     'meter',

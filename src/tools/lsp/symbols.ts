@@ -18,6 +18,7 @@ const kinds: Readonly<Record<Declaration['kind'], SymbolKind>> = {
   group: SymbolKind.Namespace,
   approvers: SymbolKind.Enum,
   list: SymbolKind.Array,
+  table: SymbolKind.Object,
   hours: SymbolKind.Constant,
   let: SymbolKind.Variable,
   meter: SymbolKind.Number,

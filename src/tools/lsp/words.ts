@@ -8,6 +8,7 @@ import type { SetSnapshot } from './workspace.ts';
 const noSet = {
   actions: new Map(),
   lists: new Map(),
+  tables: new Map(),
   hours: new Map(),
   lets: new Map(),
   meters: new Map(),

@@ -203,13 +203,19 @@ function readingOf(given: GivenReading, set: PolicySet, report: Report): Reading
   const low = amountFor(meter, given.low);
   const high = amountFor(meter, given.high);
   if (low !== null && high !== null) return { low, high };
-  const measure = meter.currency === null ? 'plain numbers' : meter.currency;
+  const measure =
+    meter.currency === null
+      ? 'plain numbers'
+      : typeof meter.currency === 'string'
+        ? meter.currency
+        : 'an amount';
   report(given.span, `meter \`${given.meter}\` is read in ${measure}`);
   return null;
 }
 
 function amountFor(meter: Meter, { amount, currency }: Amount): Decimal | null {
-  return currency === null || currency === meter.currency ? amount : null;
+  const isOfEach = meter.currency !== null && typeof meter.currency !== 'string';
+  return currency === null || isOfEach || currency === meter.currency ? amount : null;
 }
 
 function isRequirement({ kind, rule: id, span }: GivenSatisfaction, set: PolicySet, report: Report): boolean {

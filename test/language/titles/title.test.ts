@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/language/model/json.ts';
 import {
   filledTitleLengthMax,
+  moneyShown,
   shortFields,
   type Title,
   titleText,
@@ -109,5 +110,27 @@ describe('short fields stand for a title', () => {
     [{ none: null, blank: ' ' }, ''],
   ])('%j', (sent, expected) => {
     expect(shortFields(sent)).toBe(expected);
+  });
+});
+
+describe('law: an amount is shown as the platform formats it', () => {
+  it.each([
+    ['USD', 2],
+    ['JPY', 0],
+    ['KWD', 3],
+  ])('%s', (currency, decimalsMin) => {
+    const format = new Intl.NumberFormat('en-US', {
+      minimumFractionDigits: decimalsMin,
+      maximumFractionDigits: 15,
+    });
+    const cents = fc.integer({ min: -1e12, max: 1e12 }).map((count) => count / 100);
+    const any = fc.double({ noNaN: true, noDefaultInfinity: true });
+    const amount = fc.oneof(cents, any, fc.maxSafeInteger(), fc.double({ min: 0, max: 1e6, noNaN: true }));
+    fc.assert(
+      fc.property(amount, (value) => {
+        expect(moneyShown(value, currency)).toBe(`${format.format(value)} ${currency}`);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });

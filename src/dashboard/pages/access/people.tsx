@@ -1,5 +1,6 @@
 // The people and what each may do. The person whom the address names is open for changes.
 
+import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
@@ -12,7 +13,7 @@ import { Pager } from '../../parts/layout/pager.tsx';
 import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { type Person, PersonDialog } from './person-dialog.tsx';
+import { PersonDialog } from './person-dialog.tsx';
 
 export function People() {
   const { query } = usePlace();
@@ -32,11 +33,13 @@ export function People() {
   );
 }
 
-function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; readonly isOld: boolean }) {
+type Listed = Reply<'listPeople'>['items'][number];
+
+function PeopleTable({ people, isOld }: { readonly people: readonly Listed[]; readonly isOld: boolean }) {
   const mayChange = useGrant('people.change') === 'yes';
   return (
     <TableScroll label="List of people" isOld={isOld}>
-      <table class="table table-stack">
+      <table class="table table-stack table-brief">
         <thead>
           <tr>
             <th scope="col">Name</th>
@@ -44,7 +47,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
             <th scope="col">Roles</th>
             <th scope="col">Groups</th>
             <th scope="col">Status</th>
-            <th scope="col">Codes</th>
+            <th scope="col">Second factor</th>
             <th scope="col">Added</th>
             {mayChange && <td />}
           </tr>
@@ -67,8 +70,10 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
               <td data-label="Status">
                 <StatusBadge status={person.status} />
               </td>
-              <td data-label="Codes">{person.has_totp ? 'set up' : 'no'}</td>
-              <td data-label="Added" class="access-when">
+              <td data-label="Second factor" class="brief-hidden">
+                {factorWords(person)}
+              </td>
+              <td data-label="Added" class="access-when brief-hidden">
                 <Ago at={person.created_at} />
               </td>
               {mayChange && (
@@ -84,4 +89,8 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
       </table>
     </TableScroll>
   );
+}
+
+function factorWords({ has_totp: hasCodes, has_passkey: hasPasskey }: Listed): string {
+  return [...(hasCodes ? ['code'] : []), ...(hasPasskey ? ['passkey'] : [])].join(', ') || 'none';
 }

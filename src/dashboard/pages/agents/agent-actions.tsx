@@ -1,23 +1,22 @@
-// What changes how an agent stands: the kill switch, disabling and enabling, and revoking, which takes its name, since
-// nothing brings it back.
+// What changes how an agent stands: three ways to stop it behind one button, each with what it means, and enabling. Revoking
+// takes its name, since nothing brings it back.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { RevokeDialog } from '../../parts/dialog/revoke-dialog.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
 import type { AgentProps } from './agent-props.ts';
 
-type Open = 'stop' | 'disable' | 'enable' | 'revoke' | null;
+type Way = 'switch' | 'disable' | 'revoke';
 
 export function AgentActions({ agent, onChange }: AgentProps) {
-  const [open, setOpen] = useState<Open>(null);
-  const mayStop = useGrant('switches.use') === 'yes';
-  const mayDisable = useGrant('agents.disable') !== 'no';
+  const [open, setOpen] = useState<Way | 'choice' | 'enable' | null>(null);
   const mayEnable = useGrant('agents.enable') !== 'no';
-  const mayRevoke = useGrant('agents.revoke') !== 'no';
+  const ways = useWays(agent.status === 'active');
   if (agent.status === 'revoked') return null;
   const close = (): void => setOpen(null);
   return (
@@ -27,18 +26,13 @@ export function AgentActions({ agent, onChange }: AgentProps) {
           Enable
         </Button>
       )}
-      {mayDisable && agent.status === 'active' && <Button onClick={() => setOpen('disable')}>Disable</Button>}
-      {mayStop && (
-        <Button icon="stop" onClick={() => setOpen('stop')}>
-          Stop
+      {ways.length > 0 && (
+        <Button icon="stop" onClick={() => setOpen('choice')}>
+          Stop…
         </Button>
       )}
-      {mayRevoke && (
-        <Button icon="close" onClick={() => setOpen('revoke')}>
-          Revoke
-        </Button>
-      )}
-      {open === 'stop' && <KillSwitchDialog agent={agent} onClose={close} />}
+      {open === 'choice' && <WayDialog name={agent.name} ways={ways} onChoose={setOpen} onClose={close} />}
+      {open === 'switch' && <KillSwitchDialog agent={agent} onClose={close} />}
       {(open === 'disable' || open === 'enable') && (
         <StatusDialog agent={agent} onChange={onChange} onClose={close} kind={open} />
       )}
@@ -52,6 +46,53 @@ export function AgentActions({ agent, onChange }: AgentProps) {
         />
       )}
     </>
+  );
+}
+
+const wayWords = {
+  switch: {
+    word: 'For now, by the kill switch',
+    text: 'You give a reason, which stands above every page until someone resumes the agent.',
+  },
+  disable: {
+    word: 'Until someone enables it',
+    text: 'The agent is disabled, and its page and the list of agents say so.',
+  },
+  revoke: { word: 'For good', text: 'The agent is revoked with all its keys. This cannot be undone.' },
+} as const satisfies Record<Way, { readonly word: string; readonly text: string }>;
+
+/** Those that the person may use and that change something. */
+function useWays(isActive: boolean): readonly Way[] {
+  const mayUse = {
+    switch: useGrant('switches.use') === 'yes',
+    disable: useGrant('agents.disable') !== 'no' && isActive,
+    revoke: useGrant('agents.revoke') !== 'no',
+  } satisfies Record<Way, boolean>;
+  return (Object.keys(wayWords) as Way[]).filter((way) => mayUse[way]);
+}
+
+interface WayDialogProps {
+  readonly name: string;
+  readonly ways: readonly Way[];
+  readonly onChoose: (way: Way) => void;
+  readonly onClose: () => void;
+}
+
+function WayDialog({ name, ways, onChoose, onClose }: WayDialogProps) {
+  return (
+    <Dialog title={`Stop ${name}`} onClose={onClose}>
+      <p>Each way refuses all its requests from now on, and nobody can approve those that wait.</p>
+      <ul class="agents-ways">
+        {ways.map((way, at) => (
+          <li key={way}>
+            <Button onClick={() => onChoose(way)} {...(at === 0 ? { 'data-first': '' } : {})}>
+              {wayWords[way].word}…
+            </Button>
+            <span>{wayWords[way].text}</span>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
   );
 }
 

@@ -96,7 +96,7 @@ function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
 function AgentTable({ agents, isOld }: { readonly agents: readonly Agent[]; readonly isOld: boolean }) {
   return (
     <TableScroll label="Agents" isOld={isOld}>
-      <table class="table table-stack agents-table">
+      <table class="table table-stack table-brief agents-table">
         <thead>
           <tr>
             <th scope="col">Name</th>
@@ -130,15 +130,20 @@ function AgentRow({ agent }: { readonly agent: Agent }) {
       <td data-label="Status">
         <StatusBadge status={status} />
       </td>
-      <td data-label="Risk tier">{tier}</td>
+      <td data-label="Risk tier">
+        {tier}
+        <span class="brief-word"> risk</span>
+      </td>
       <td data-label="Control owner">
         <bdi>{owner}</bdi>
       </td>
       <td data-label="Tags">
         <Marks words={tags} />
       </td>
-      <td data-label="Signs">{signing}</td>
-      <td data-label="Changed" class="agents-when">
+      <td data-label="Signs" class="brief-hidden">
+        {signing}
+      </td>
+      <td data-label="Changed" class="agents-when brief-hidden">
         <Ago at={at} />
       </td>
     </tr>

@@ -6,8 +6,9 @@ import { usePlace } from '../../navigation/navigation.ts';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { Pager } from '../../parts/layout/pager.tsx';
+import { spanText } from '../../parts/layout/span-text.ts';
 import { TableScroll } from '../../parts/layout/table-scroll.tsx';
-import { Ago, At, spanText } from '../../parts/layout/time.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Alert = Reply<'listAlerts'>['items'][number];

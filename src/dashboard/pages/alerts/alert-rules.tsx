@@ -60,7 +60,7 @@ export function AlertRules() {
                     <Badge tone={rule.is_on ? 'allow' : 'unknown'}>{rule.is_on ? 'On' : 'Off'}</Badge>
                   </td>
                   {mayChange && (
-                    <td>
+                    <td class="alerts-actions">
                       <RuleActions rule={rule} onChange={reload} onOpen={() => setOpen(rule)} />
                     </td>
                   )}

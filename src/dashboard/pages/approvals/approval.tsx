@@ -24,6 +24,7 @@ import { ClaimButton, Looking, useClaims } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
+import { Handling, SnoozeDialog } from './handling.tsx';
 import { type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
 import { compareWithProfile, grantsMin } from './payload-profile.ts';
@@ -68,6 +69,8 @@ function Whole({ request, problem, reload }: WholeProps) {
   const lookAlikes = useLookAlikes(id);
   const claims = useClaims();
   const mayClaim = request.may?.comment === true;
+  const isHandled = isPending && mayClaim;
+  const [isSnoozing, setSnoozing] = useState(false);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
   const keys = useShortcuts([
@@ -77,6 +80,7 @@ function Whole({ request, problem, reload }: WholeProps) {
     ...(mayClaim
       ? [{ keys: ['c'], label: 'Claim it, or give it back', run: () => void claims.turn(id) }]
       : []),
+    ...(isHandled ? [{ keys: ['h'], label: 'Put it off', run: () => setSnoozing(true) }] : []),
     { keys: ['Ctrl + Enter'], label: 'Send what is written' },
     { keys: ['n'], label: 'Next in queue', run: goNext },
     { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
@@ -135,6 +139,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
+            <Discussion request={request} reload={reload} />
           </div>
           <div class="approval-aside">
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
@@ -150,7 +155,7 @@ function Whole({ request, problem, reload }: WholeProps) {
                 }}
               />
             </div>
-            <Discussion request={request} reload={reload} />
+            {isHandled && <Handling id={id} onSnooze={() => setSnoozing(true)} />}
             <Section title="Who asks">
               <WhoAsks request={request} />
             </Section>
@@ -159,6 +164,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             </Section>
           </div>
         </div>
+        {isSnoozing && <SnoozeDialog request={request} onDone={goNext} onClose={() => setSnoozing(false)} />}
         <ShortcutHint />
         {keys}
       </PageFrame>

@@ -6,6 +6,7 @@ import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, setQuery, usePlace } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { useSending } from '../../parts/form/form.ts';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
@@ -14,6 +15,7 @@ import './approvals.css';
 import { BulkVote } from './bulk-vote.tsx';
 import { useClaims } from './claims.tsx';
 import type { VoteKind } from './draft.ts';
+import { SnoozeDialog, setAssignee } from './handling.tsx';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
 import { type Queued, QueueTable } from './queue-table.tsx';
 
@@ -56,6 +58,17 @@ export default function ApprovalsPage() {
     const id = links()[at()]?.dataset.row;
     if (id !== undefined) void claims.turn(id);
   };
+  const [snoozed, setSnoozed] = useState<Queued | null>(null);
+  const snoozeThis = (): void => {
+    const id = links()[at()]?.dataset.row;
+    setSnoozed(data?.items.find(({ request_id }) => request_id === id) ?? null);
+  };
+  const { id: ownId, groups } = usePerson();
+  const assigning = useSending();
+  const assignThis = (): void => {
+    const id = links()[at()]?.dataset.row;
+    if (id !== undefined) void assigning.run(() => setAssignee(id, ownId).then(reload));
+  };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
     { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
@@ -63,18 +76,19 @@ export default function ApprovalsPage() {
     { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
     { keys: ['c'], label: 'Claim it, or give it back', run: claimThis },
+    { keys: ['m'], label: 'Assign it to yourself', run: assignThis },
+    { keys: ['h'], label: 'Put it off', run: snoozeThis },
     { keys: ['x'], label: 'Choose it, or not', run: chooseThis },
     { keys: ['A'], label: 'Approve all that are chosen', run: () => startBulk('approve') },
     { keys: ['R'], label: 'Reject all that are chosen', run: () => startBulk('reject') },
   ]);
-  const { groups } = usePerson();
   const isAsked = isFiltered(query);
   return (
     <PageFrame title="Inbox" lead={leadOf(groups)}>
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
       <ProblemNote problem={problem} onRetry={reload} />
-      <ProblemNote problem={claims.problem} />
+      <ProblemNote problem={claims.problem ?? assigning.problem} />
       {data === null && problem === null && <Loading label="What waits is loading" />}
       {data !== null && (
         <p class="approvals-count" role="status">
@@ -116,6 +130,9 @@ export default function ApprovalsPage() {
             Choose none
           </Button>
         </section>
+      )}
+      {snoozed !== null && (
+        <SnoozeDialog request={snoozed} onDone={reload} onClose={() => setSnoozed(null)} />
       )}
       {bulk !== null && <BulkVote {...bulk} onEnd={end} />}
       <ShortcutHint />
@@ -166,7 +183,8 @@ function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
     <Empty icon="inbox" title="Nothing waits for you">
       {groups.length === 0
         ? 'What a policy escalates waits for the people of a group, or for the control owner of the agent. An admin can make you one of them.'
-        : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
+        : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}{' '}
+      <a href="/approvals?snoozed=yes">What you have put off</a> comes back by itself.
     </Empty>
   );
 }

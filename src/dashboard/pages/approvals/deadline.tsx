@@ -1,7 +1,8 @@
 // A deadline as a clock that runs: how long there is, and how urgent that is, in words as well as colour.
 
 import { Icon } from '../../parts/layout/icon.tsx';
-import { At, exactTime, spanText, useNow } from '../../parts/layout/time.tsx';
+import { spanText } from '../../parts/layout/span-text.ts';
+import { exactTime, useNow, zonedTime } from '../../parts/layout/time.tsx';
 import './deadline.css';
 import { urgencyOf } from './urgency.ts';
 
@@ -25,7 +26,7 @@ export function Deadline({ at, isLarge = false }: DeadlineProps) {
       )}
       {isLarge && (
         <span class="deadline-at">
-          <At at={at} />
+          <time dateTime={at}>{zonedTime.format(Date.parse(at))}</time>
         </span>
       )}
     </span>

@@ -1,12 +1,26 @@
 // What is asked of the queue: each filter and the order are parameters of the address.
 
+import { useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import type { Operations } from '../../api/types.ts';
+import { usePlace } from '../../navigation/navigation.ts';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
+import { Button } from '../../parts/layout/button.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, ownerGroup } from '../requests/timeline-events.ts';
 
-const queueFilters = ['text', 'kind', 'group', 'agent', 'action', 'older_than'] as const;
+const queueFilters = [
+  'text',
+  'kind',
+  'group',
+  'agent',
+  'action',
+  'older_than',
+  'assigned',
+  'snoozed',
+] as const;
+/** Those that are asked for rarely. */
+const folded = queueFilters.filter((name) => name !== 'text');
 type QueueQuery = NonNullable<Operations['listApprovals']['query']>;
 
 /** What the address asks; a value that the service does not know is its to refuse, with words. */
@@ -28,12 +42,32 @@ interface QueueFiltersProps {
   readonly groups: readonly string[];
 }
 
+/** One searches and orders at once; the rest is shown where somebody asks for it, or some of it is set. */
 export function QueueFilters({ items, groups }: QueueFiltersProps) {
+  const { query } = usePlace();
+  const [isAsked, setAsked] = useState(false);
+  const isOpen = isAsked || folded.some((name) => query.get(name));
+  return (
+    <div class="approvals-filters">
+      <Filters>
+        <TextFilter name="text" label="Search" />
+        <ChoiceFilter name="order" label="Order" any="Nearest deadline" choices={orders} />
+        <div>
+          <Button icon="down" aria-expanded={isOpen} onClick={() => setAsked(!isOpen)}>
+            More filters
+          </Button>
+        </div>
+      </Filters>
+      {isOpen && <MoreFilters items={items} groups={groups} />}
+    </div>
+  );
+}
+
+function MoreFilters({ items, groups }: QueueFiltersProps) {
   const agents = distinct(items.map((item) => agentName(item)));
   const actions = distinct(items.map(({ action_key }) => action_key));
   return (
     <Filters>
-      <TextFilter name="text" label="Search" />
       <ChoiceFilter name="kind" label="Kind" any="Any" choices={kinds} />
       <ChoiceFilter
         name="group"
@@ -44,7 +78,8 @@ export function QueueFilters({ items, groups }: QueueFiltersProps) {
       <ChoiceFilter name="agent" label="Agent" any="Any" choices={agents.map((one) => [one, one])} />
       <ChoiceFilter name="action" label="Action" any="Any" choices={actions.map((one) => [one, one])} />
       <ChoiceFilter name="older_than" label="Waiting for" any="Any time" choices={ages} />
-      <ChoiceFilter name="order" label="Order" any="Nearest deadline" choices={orders} />
+      <ChoiceFilter name="assigned" label="Assigned to" any="Anyone" choices={assignees} />
+      <ChoiceFilter name="snoozed" label="Put off" any="No" choices={[['yes', 'Yes, by you']]} />
     </Filters>
   );
 }
@@ -60,6 +95,12 @@ const ages = [
   ['3600', 'Over an hour'],
   ['14400', 'Over 4 hours'],
   ['86400', 'Over a day'],
+] as const;
+
+const assignees = [
+  ['me', 'You'],
+  ['others', 'Somebody else'],
+  ['nobody', 'Nobody'],
 ] as const;
 
 const orders = [

@@ -8,6 +8,7 @@ import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
 import { type Claim, Looking } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
+import { HandlingMarks } from './handling.tsx';
 
 export type Queued = Reply<'listApprovals'>['items'][number];
 
@@ -120,6 +121,7 @@ function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
             {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
           </span>
         )}
+        <HandlingMarks {...item} />
         <Looking claims={claims} />
         <span class="approvals-beneath">
           {title !== '' && (

@@ -5,7 +5,7 @@ import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { FewLines } from '../../parts/text/few-lines.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { pageOfSubject, wordsOfChange } from './change-words.ts';
+import { pageOfScope, pageOfSubject, wordsOfChange, wordsOfField, wordsOfScope } from './change-words.ts';
 import { type Difference, differences } from './differences.ts';
 
 type Change = Reply<'listChanges'>['items'][number];
@@ -43,8 +43,10 @@ export function ChangeList({
 
 function ChangeRow({ change }: { readonly change: Change }) {
   const { sequence, at, who, what, subject, before, after } = change;
-  const page = pageOfSubject(what, subject);
+  const page = pageOfSubject(what, subject) ?? pageOfScope(fieldOf(after ?? before, 'scope'));
   const name = nameOfSubject(after) ?? nameOfSubject(before) ?? subject;
+  // Who it was stands beside it.
+  const isOwn = name === subject && who.endsWith(`(${subject})`);
   return (
     <tr>
       <td data-label="When" class="audit-when">
@@ -56,15 +58,17 @@ function ChangeRow({ change }: { readonly change: Change }) {
       <td data-label="What">
         <div>
           <strong>{wordsOfChange(what)}</strong>
-          <div class="audit-subject">
-            {page === null ? (
-              <PlainText text={name} isShort />
-            ) : (
-              <a href={page} title={subject}>
+          {!isOwn && (
+            <div class="audit-subject">
+              {page === null ? (
                 <PlainText text={name} isShort />
-              </a>
-            )}
-          </div>
+              ) : (
+                <a href={page} title={subject}>
+                  <PlainText text={name} isShort />
+                </a>
+              )}
+            </div>
+          )}
         </div>
       </td>
       <td>
@@ -79,9 +83,18 @@ function ChangeRow({ change }: { readonly change: Change }) {
 
 /** What people call it, where the change holds that. */
 function nameOfSubject(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { email, name } = value as { readonly email?: unknown; readonly name?: unknown };
-  return typeof email === 'string' ? email : typeof name === 'string' ? name : null;
+  const [email, name] = [fieldOf(value, 'email'), fieldOf(value, 'name')];
+  return typeof email === 'string'
+    ? email
+    : typeof name === 'string'
+      ? name
+      : wordsOfScope(fieldOf(value, 'scope'));
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : null;
 }
 
 /** "ann@example.com (b3f1...)" says who it was without the id. */
@@ -112,8 +125,8 @@ function DifferenceList({ items }: { readonly items: readonly Difference[] }) {
     <dl class="audit-differences">
       {items.map(({ path, before, after }) => (
         <div key={path}>
-          <dt>
-            <PlainText text={path === '' ? 'value' : path} isShort />
+          <dt title={path}>
+            <PlainText text={path === '' ? 'value' : wordsOfField(path)} isShort />
           </dt>
           <dd>
             {before !== null && (

@@ -59,6 +59,37 @@ export function wordsOfChange(what: string): string {
   return words.get(what) ?? what;
 }
 
+const fieldNames: Readonly<Record<string, string>> = { has_totp: 'one-time codes', totp: 'one-time codes' };
+
+/** A field of a record by its path, for people: `control owner` for `controlOwner`, `old keys end` for `oldKeysEndMs`. */
+export function wordsOfField(path: string): string {
+  const words = path.split('.').map((name) => fieldNames[name] ?? plainWords(name));
+  return words.join(', ');
+}
+
+function plainWords(name: string): string {
+  const parts = name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').split(/[ _-]+/);
+  const isMoment = parts.length > 1 && parts.at(-1)?.toLowerCase() === 'ms';
+  return (isMoment ? parts.slice(0, -1) : parts).join(' ').toLowerCase();
+}
+
+/** What a kill switch stops, by its scope in the record; null for anything else. */
+export function wordsOfScope(scope: unknown): string | null {
+  if (typeof scope !== 'object' || scope === null) return null;
+  const { kind, tier, area } = scope as Readonly<Record<string, unknown>>;
+  if (kind === 'all') return 'Everything';
+  if (kind === 'tier') return `Agents of ${tier} risk`;
+  if (kind === 'area') return `Actions of ${area}`;
+  return kind === 'agent' ? 'One agent' : null;
+}
+
+/** The agent that a kill switch stops, by its scope in the record; null for anything else. */
+export function pageOfScope(scope: unknown): string | null {
+  if (typeof scope !== 'object' || scope === null) return null;
+  const { kind, agentId } = scope as Readonly<Record<string, unknown>>;
+  return kind === 'agent' && typeof agentId === 'string' ? `/agents/${encodeURIComponent(agentId)}` : null;
+}
+
 const personChanges: ReadonlySet<string> = new Set([
   'person-changed',
   'invitation-accepted',

@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
-import { spanText } from '../../parts/layout/time.tsx';
+import { spanText } from '../../parts/layout/span-text.ts';
 import { Legend } from './legend.tsx';
 import { countText, outcomeSeries } from './series.ts';
 import { type OverTime, TimePlot } from './time-plot.tsx';

@@ -20,6 +20,7 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
       </Empty>
     );
   const decided = new Map<string, number>();
+  const isAnyTold = items.some(({ doc }) => doc !== null);
   for (const rule of rules) decided.set(rule.policy, (decided.get(rule.policy) ?? 0) + rule.decided);
   return (
     <TableScroll label="List of policies">
@@ -27,7 +28,7 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
         <thead>
           <tr>
             <th scope="col">Policy</th>
-            <th scope="col">What it is for</th>
+            {isAnyTold && <th scope="col">What it is for</th>}
             <th scope="col">Owner</th>
             <th scope="col" class="number">
               Rules
@@ -43,9 +44,11 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
               <td>
                 <a href={fileHref({ path: file, policy: name })}>{name}</a>
               </td>
-              <td class="policies-doc" data-label="For">
-                <Doc text={doc} />
-              </td>
+              {isAnyTold && (
+                <td class="policies-doc" data-label="For">
+                  <Doc text={doc} />
+                </td>
+              )}
               <td data-label="Owner">
                 {owner === null ? (
                   <span class="policies-never">nobody</span>

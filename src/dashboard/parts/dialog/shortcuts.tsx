@@ -69,7 +69,11 @@ function ShortcutList({
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="shortcuts">
-        {[...shortcuts, { keys: ['?'], label: 'Show this list' }].map(({ keys, label }) => (
+        {[
+          ...shortcuts,
+          { keys: ['Ctrl + K'], label: 'Go to a page, an agent or a request' },
+          { keys: ['?'], label: 'Show this list' },
+        ].map(({ keys, label }) => (
           <div key={label}>
             <dt>
               {keys.map((key) => (

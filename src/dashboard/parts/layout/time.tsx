@@ -1,6 +1,7 @@
 // Times and spans as people say them, with the exact time beside. One clock for the whole page, so that all of it agrees.
 
 import { useEffect, useState } from 'preact/hooks';
+import { spanText } from './span-text.ts';
 
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -27,6 +28,9 @@ export function useNow(): number {
 /** In the reader's own zone and form. */
 export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
+/** The same with its zone, for what one plans by. */
+export const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+
 /** How long ago, or in how long; the exact time in the title. */
 export function Ago({ at }: { readonly at: string }) {
   const now = useNow();
@@ -36,7 +40,7 @@ export function Ago({ at }: { readonly at: string }) {
       dateTime={at}
       class="ago"
       data-exact={exactTime.format(ms)}
-      title={`${exactTime.format(ms)} (${at})`}
+      title={`${zonedTime.format(ms)} (${at})`}
     >
       {agoText(ms - now)}
     </time>
@@ -46,7 +50,7 @@ export function Ago({ at }: { readonly at: string }) {
 /** The exact time, in the reader's own zone and form. */
 export function At({ at }: { readonly at: string }) {
   return (
-    <time dateTime={at} title={at}>
+    <time dateTime={at} title={`${zonedTime.format(Date.parse(at))} (${at})`}>
       {exactTime.format(Date.parse(at))}
     </time>
   );
@@ -57,26 +61,4 @@ function agoText(ms: number): string {
   if (Math.abs(ms) < 5_000) return 'just now';
   const text = spanText(Math.abs(ms));
   return ms < 0 ? `${text} ago` : `in ${text}`;
-}
-
-const units = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-] as const;
-
-/** A span in milliseconds in its largest whole unit, two where the first is small: "2 h 5 min", "3 d". */
-export function spanText(ms: number): string {
-  const index = Math.max(
-    0,
-    units.findIndex(([size]) => ms >= size),
-  );
-  const [size, word] = ms < 1_000 ? units[3] : (units[index] ?? units[3]);
-  const count = Math.floor(ms / size);
-  const next = units[index + 1];
-  const rest = next === undefined || ms < 1_000 ? 0 : Math.floor((ms - count * size) / next[0]);
-  return rest === 0 || count >= 10 || next === undefined
-    ? `${count} ${word}`
-    : `${count} ${word} ${rest} ${next[1]}`;
 }

@@ -22,6 +22,7 @@ export function resolveActions(files: readonly PolicyFile[], env: Environment): 
       for (const [at, action] of actions.entries()) addAction(action, declaration.keys[at]!, places, env);
     }
   }
+  checkGroups(env);
 }
 
 function addAction(action: Action, name: NameNode, places: Map<string, NameNode>, env: Environment): void {
@@ -43,7 +44,7 @@ function addAction(action: Action, name: NameNode, places: Map<string, NameNode>
 function resolveAction(declaration: ActionDeclaration, env: Environment): readonly Action[] {
   const { body, doc, keys } = declaration;
   const groups = resolveGroups(declaration.groups, env);
-  const made = resolveShape(body, env);
+  const made = resolveShape(withGroupFields(body, groups, env), env);
   const [firstKey] = keys;
   if (firstKey !== undefined && fieldCount({ kind: 'record', shape: made }) > payloadFieldsMax) {
     env.report(typeTooLarge(firstKey, payloadFieldsMax));
@@ -57,6 +58,31 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   return keys.map(({ text: key, span }) =>
     sameOrNew(before.get(key), { key, groups, shape, result, title, doc, span }),
   );
+}
+
+/** Fields of its groups first, so that one that it declares again is blamed in the action. */
+function withGroupFields(body: RecordBody, groups: readonly string[], env: Environment): RecordBody {
+  const bodies = groups.flatMap((name) => {
+    const group = env.ask('declaration', name);
+    return group?.kind === 'group' && group.body !== null ? [group.body] : [];
+  });
+  if (bodies.length === 0) return body;
+  const all = [...bodies, body];
+  return {
+    ...body,
+    fields: all.flatMap(({ fields }) => fields),
+    isOpen: all.some(({ isOpen }) => isOpen),
+  };
+}
+
+/** The fields of groups that no action has may be in error, too; having fields is use enough. */
+function checkGroups(env: Environment): void {
+  for (const declaration of env.declarations.values()) {
+    if (declaration.kind !== 'group' || declaration.body === null) continue;
+    const { name, body } = declaration;
+    if (env.groups.has(name.text)) env.use(name.text);
+    kept(env, declaration, () => resolveShape(body, env));
+  }
 }
 
 /** It is kept in records, and said without a signature of its fields. */

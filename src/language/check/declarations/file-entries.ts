@@ -8,6 +8,16 @@ import { listFileFault, listFileMalformed, listFileOutside } from '../messages/v
 
 /** Null once it has been reported why the file has none. */
 export function entriesOfFile(named: TextLiteral, env: Environment): readonly FileEntry[] | null {
+  const text = textOfNamedFile(named, env);
+  if (text === null) return null;
+  const found = readEntries(named.value, text);
+  if (!('error' in found)) return found;
+  env.report(listFileMalformed(named, found.error));
+  return null;
+}
+
+/** Null once it has been reported why there is none. */
+export function textOfNamedFile(named: TextLiteral, env: Environment): string | null {
   const path = resolveListPath(named.span.file, named.value);
   if (path === null) {
     env.report(listFileOutside(named));
@@ -19,8 +29,5 @@ export function entriesOfFile(named: TextLiteral, env: Environment): readonly Fi
     env.report(listFileFault(named, file));
     return null;
   }
-  const found = readEntries(path, file.text);
-  if (!('error' in found)) return found;
-  env.report(listFileMalformed(named, found.error));
-  return null;
+  return file.text;
 }

@@ -145,7 +145,7 @@ function readWritten(
 }
 
 /** The type of untyped entries: that of the first, and `number` where one of the numbers has a fraction. */
-function shownType(nodes: readonly LiteralNode[]): Type {
+export function shownType(nodes: readonly LiteralNode[]): Type {
   const [first] = nodes;
   switch (first?.kind) {
     case 'number': {

@@ -2,11 +2,13 @@
 // from records, so its expressions read payload, agent, request and action only.
 
 import { childrenOf } from '../../model/children.ts';
-import type { Expression } from '../../model/expression.ts';
+import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { MeterDeclaration, Path } from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
+import type { MeterWindow } from '../../value/meter-window.ts';
+import { isZone } from '../../value/time.ts';
 import { patternsKey } from '../expressions/action-sets.ts';
 import { type Context, inferCondition, inferValue } from '../expressions/context.ts';
 import { resolveField } from '../expressions/fields.ts';
@@ -27,7 +29,7 @@ import {
   meterKeyUnknown,
   sumUnfit,
 } from '../messages/type-errors.ts';
-import { unknownCurrency } from '../messages/value-errors.ts';
+import { unknownCurrency, zoneUnknown } from '../messages/value-errors.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {
@@ -53,12 +55,14 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
   const presence = both(ctx.presence, condition?.whenTrue ?? nothingKnown);
   const argument = readArgument(declaration, { ...ctx, presence });
   const per = declaration.per.map((path) => readKey(path, { ...ctx, actions: spokenOf }));
-  const overSeconds = readSeconds(declaration.over, env);
-  const type = argument === null ? null : readingType(declaration, argument.expression, env);
+  const over = readWindow(declaration.over, env);
   const keys = per.filter((key) => key !== null);
+  const ownCurrency = currencyKey(argument?.expression ?? null, keys);
+  const summed = { argument: argument?.expression ?? null, ownCurrency };
+  const type = argument === null ? null : readingType(declaration, summed, env);
   const isOpen = since.length > 0 && restarting.keys.length === 0;
   const isFailed =
-    type === null || overSeconds === null || keys.length < per.length || actions.keys.length === 0 || isOpen;
+    type === null || over === null || keys.length < per.length || actions.keys.length === 0 || isOpen;
   if (isFailed || argument === null || (condition !== null && condition.expression === null)) {
     env.leaveOut(declaration.span);
     return null;
@@ -67,15 +71,26 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | 
     name: declaration.name.text,
     aggregate: declaration.aggregate,
     argument: argument.expression,
-    currency: type.kind === 'money' ? (declaration.currency?.text ?? null) : null,
+    currency: type.kind === 'money' ? (declaration.currency?.text ?? ownCurrency) : null,
     actions: actions.keys,
     when: condition?.expression ?? null,
     since: restarting.keys,
     per: keys,
-    overSeconds,
+    over,
     readsResult: [argument.expression, condition?.expression ?? null].some(readsResult),
     type,
   };
+}
+
+function readWindow(node: MeterDeclaration['over'], env: Environment): MeterWindow | null {
+  if (node.kind === 'duration') {
+    const seconds = readSeconds(node, env);
+    return seconds === null ? null : { kind: 'last', seconds };
+  }
+  const { period, zone } = node;
+  if (isZone(zone.value)) return { kind: 'calendar', period, zone: zone.value };
+  env.report(zoneUnknown(zone));
+  return null;
 }
 
 /** Whether what calls return is read; a let cannot. */
@@ -96,9 +111,24 @@ function readArgument(
   return expression === null ? null : { expression };
 }
 
+/** What stands after `per` and is the currency of the field that is added up. */
+function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): FieldRead | null {
+  if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
+  const { root, steps, type } = argument;
+  const path = [root, ...steps.slice(0, -1), type.currencyField].join('.');
+  const reads = keys.flatMap((key) => (key.kind === 'payload' ? [key.read] : []));
+  return reads.find((read) => [read.root, ...read.steps].join('.') === path) ?? null;
+}
+
+interface Summed {
+  readonly argument: Expression | null;
+  /** That the meter is kept for. */
+  readonly ownCurrency: FieldRead | null;
+}
+
 function readingType(
   declaration: MeterDeclaration,
-  argument: Expression | null,
+  { argument, ownCurrency }: Summed,
   env: Environment,
 ): Type | null {
   const { aggregate, currency } = declaration;
@@ -118,6 +148,7 @@ function readingType(
     env.report(sumUnfit(argument));
     return null;
   }
+  if (currency === null && ownCurrency !== null) return moneyType;
   if (currency === null) env.report(meterCurrencyMissing(argument));
   else if (!isCurrency(currency.text)) env.report(unknownCurrency(currency.span, currency.text));
   else return moneyType;

@@ -63,10 +63,13 @@ function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Ru
   return rules.toSorted(byName);
 }
 
-function readMetadata(
-  declaration: PolicyDeclaration,
-  env: Environment,
-): { readonly owner: string | null; readonly tags: readonly string[]; readonly links: readonly string[] } {
+type PolicyMetadata = Pick<Policy, 'owner' | 'tags' | 'links'>;
+
+/** Of most policies, which have none. */
+const noMetadata: PolicyMetadata = { owner: null, tags: [], links: [] };
+
+function readMetadata(declaration: PolicyDeclaration, env: Environment): PolicyMetadata {
+  if (declaration.metadata.length === 0) return noMetadata;
   const [owner, secondOwner] = declaration.metadata.filter(({ kind }) => kind === 'owner');
   if (owner !== undefined && secondOwner !== undefined) env.report(metadataTwice(secondOwner, owner));
   return {

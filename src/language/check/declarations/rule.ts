@@ -30,7 +30,13 @@ import { checkRisk, riskReads } from '../expressions/risk.ts';
 import { decimalOf, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
 import { isPrintable } from '../logic/type-relations.ts';
-import { guardLowersRisk, needsWithoutApproval, oneOwner, pointsUnfit } from '../messages/errors.ts';
+import {
+  groupNamedTwice,
+  guardLowersRisk,
+  needsWithoutApproval,
+  oneOwner,
+  pointsUnfit,
+} from '../messages/errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
 import { isApprovingGroup, readPeople } from './asked-people.ts';
 
@@ -168,12 +174,17 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const people = peopleOfRule(node, ctx);
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const isFailed = people === null || within === 'failed';
-  const group = approvingGroup(node);
-  if (group !== undefined) {
-    if (!isApprovingGroup(group, ctx.env) || isFailed) return 'failed';
+  const groups = approvingGroups(node);
+  if (groups.length > 0) {
+    const areDeclared = groups.map((group) => isApprovingGroup(group, ctx.env)).every(Boolean);
+    for (const [at, group] of groups.entries()) {
+      const earlier = groups.slice(0, at).find(({ text }) => text === group.text);
+      if (earlier !== undefined) ctx.env.report(groupNamedTwice(group, earlier));
+    }
+    if (!areDeclared || isFailed) return 'failed';
     return {
       kind: 'approval',
-      group: group.text,
+      groups: [...new Set(groups.map(({ text }) => text))].sort(),
       needs: people,
       withinSeconds: within ?? defaultApprovalSeconds,
     };
@@ -192,9 +203,9 @@ const effectsThatAsk = {
   risk: 'never',
 } satisfies Record<Effect, string>;
 
-function approvingGroup(node: RuleNode): NameNode | undefined {
-  if (node.effect === 'escalate') return clauseOf(node, 'to')?.group;
-  return node.effect === 'allow' ? clauseOf(node, 'after-approval')?.group : undefined;
+function approvingGroups(node: RuleNode): readonly NameNode[] {
+  if (node.effect === 'escalate') return clauseOf(node, 'to')?.groups ?? [];
+  return (node.effect === 'allow' && clauseOf(node, 'after-approval')?.groups) || [];
 }
 
 function peopleOfRule(node: RuleNode, { env }: Context): number | null {
@@ -204,7 +215,8 @@ function peopleOfRule(node: RuleNode, { env }: Context): number | null {
     return null;
   }
   const people = readPeople(clause?.people ?? null, env);
-  if (clause !== undefined && people !== null && people > 1 && approvingGroup(node)?.text === ownerGroup) {
+  const asksOwner = approvingGroups(node).some(({ text }) => text === ownerGroup);
+  if (clause !== undefined && people !== null && people > 1 && asksOwner) {
     env.report(oneOwner(clause.people));
     return null;
   }

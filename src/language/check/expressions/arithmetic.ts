@@ -3,17 +3,20 @@
 import type { Expression } from '../../model/expression.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { Money } from '../../model/value.ts';
-import type { Binary, Unary } from '../../syntax/tree/tree.ts';
-import type { Decimal } from '../../value/decimal.ts';
+import type { Binary, MonthsLiteral, Unary } from '../../syntax/tree/tree.ts';
+import { type Decimal, fromNumber, isInteger, toNumber } from '../../value/decimal.ts';
 import { negateScalar } from '../logic/constants.ts';
-import { moneyType } from '../logic/literals.ts';
+import { decimalOf, moneyType } from '../logic/literals.ts';
 import { isNumeric } from '../logic/type-relations.ts';
 import { arithmeticUnfit, negationUnfit } from '../messages/type-errors.ts';
+import { monthsInvalid, monthsWithoutDate } from '../messages/value-errors.ts';
 import { type Context, inferValue } from './context.ts';
 
 type Operator = '+' | '-' | '*' | '/';
 
 export function inferArithmetic(node: Binary, operator: Operator, ctx: Context): Expression | null {
+  if (node.right.kind === 'months' && (operator === '+' || operator === '-'))
+    return inferMonthsLater(node, node.right, ctx);
   const left = inferValue(node.left, ctx);
   const right = inferValue(node.right, ctx);
   if (left === null || right === null) return null;
@@ -23,6 +26,34 @@ export function inferArithmetic(node: Binary, operator: Operator, ctx: Context):
     return null;
   }
   return { kind: 'arithmetic', operator, left, right, type, span: node.span };
+}
+
+/** `date + 18 years`, `date - 6 months`. */
+function inferMonthsLater(node: Binary, span: MonthsLiteral, ctx: Context): Expression | null {
+  const date = inferValue(node.left, ctx);
+  const months = readMonths(span);
+  if (months === null) ctx.env.report(monthsInvalid(span));
+  if (date !== null && date.type.kind !== 'date') ctx.env.report(monthsWithoutDate(span, date.type));
+  if (months === null || date === null || date.type.kind !== 'date') return null;
+  const value = fromNumber(node.operator === '-' ? -months : months);
+  const later: Expression = { kind: 'literal', value, type: quantity('integer'), span: span.span };
+  return {
+    kind: 'call',
+    builtin: 'months_later',
+    args: [date, later],
+    type: quantity('date'),
+    span: node.span,
+  };
+}
+
+const monthsMax = 12 * 9_999;
+
+function readMonths({ text }: MonthsLiteral): number | null {
+  const [count = '', unit = ''] = text.split(' ');
+  const value = decimalOf(count);
+  if (value === null || !isInteger(value)) return null;
+  const months = toNumber(value) * (unit.startsWith('year') ? 12 : 1);
+  return months <= monthsMax ? months : null;
 }
 
 function resultType(operator: Operator, left: Type, right: Type): Type | null {

@@ -1,6 +1,6 @@
 // Calls of functions: one entry a function, each with the types it takes and the type it yields.
 
-import { type Builtin, builtins } from '../../model/builtins.ts';
+import { type Builtin, namedBuiltins } from '../../model/builtins.ts';
 import type { Expression } from '../../model/expression.ts';
 import { shellCommandType } from '../../model/shell-command-type.ts';
 import { anyText, enumeration, listOf, quantity, type Slot, type Type } from '../../model/type.ts';
@@ -74,6 +74,12 @@ const signatures = {
   },
   // Written `today in "Zone"`, never called.
   today: { count: one, takes: isText, yields: () => quantity('date') },
+  // Written `date + 18 years`, never called.
+  months_later: {
+    count: { min: 2, max: 2 },
+    takes: (type) => type.kind === 'date',
+    yields: () => quantity('date'),
+  },
   min: extreme,
   max: extreme,
   abs: {
@@ -86,8 +92,8 @@ const signatures = {
 export function inferCall(node: CallNode, ctx: Context): Expression | null {
   const name = node.callee.text;
   const args = node.args.map((arg) => inferValue(arg, ctx));
-  if (!Object.hasOwn(builtins, name)) {
-    if (name !== '') ctx.env.report(unknownFunction(node.callee, Object.keys(builtins)));
+  if (!namedBuiltins.some((one) => one === name)) {
+    if (name !== '') ctx.env.report(unknownFunction(node.callee, namedBuiltins));
     return null;
   }
   const builtin = name as Builtin;

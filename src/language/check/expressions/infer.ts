@@ -12,6 +12,7 @@ import { inferCall } from './call.ts';
 import { inferComparison } from './comparison.ts';
 import { type Context, failed, type Inferred, plainType } from './context.ts';
 import { inferAnd, inferNot, inferOr } from './logic.ts';
+import { inferLookUp } from './look-up.ts';
 import { inferListLiteral, inferMembership } from './membership.ts';
 import { inferPath } from './path.ts';
 import { inferElse, inferHas } from './presence.ts';
@@ -28,11 +29,14 @@ export function infer(node: Tree, ctx: Context): Inferred {
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
     case 'boolean':
     case 'null':
       return plainType(inferLiteral(node, ctx.env));
     case 'path':
       return inferPath(node, ctx);
+    case 'look-up':
+      return plainType(inferLookUp(node, ctx));
     case 'unary':
       return node.operator === 'not' ? inferNot(node, ctx) : plainType(inferNegation(node, ctx));
     case 'binary':

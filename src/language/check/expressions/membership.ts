@@ -40,6 +40,7 @@ import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
 import { anyOf, anyOfMax, negated } from './logic.ts';
+import { inTable } from './look-up.ts';
 
 export function inferMembership(node: Binary, ctx: Context): Expression | null {
   const subject = inferValue(node.left, ctx);
@@ -56,6 +57,7 @@ function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expr
   if (right.kind === 'path' && right.steps.length === 0 && !ctx.variables.has(right.root.text)) {
     const kind = ctx.env.ask('kind', right.root.text);
     if (kind === 'list') return inList(node, right, subject, ctx);
+    if (kind === 'table') return inTable(node, right.root, subject, ctx);
     if (kind === 'hours') return inHours(node, right, subject, ctx);
   }
   const container = inferValue(right, ctx);

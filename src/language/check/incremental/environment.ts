@@ -6,7 +6,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
-import type { Action, Approvers, Let, List, Meter } from '../../model/policy.ts';
+import type { Action, Approvers, Column, Let, List, Meter, Table } from '../../model/policy.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
 import type { ActionDeclaration, Declaration } from '../../syntax/tree/tree.ts';
 import type { Hours } from '../../value/hours.ts';
@@ -26,6 +26,8 @@ export interface CheckAnswers {
   readonly type: Slot | null | undefined;
   readonly list: List | undefined;
   readonly listType: Type | undefined;
+  readonly tableKey: Type | undefined;
+  readonly tableColumns: readonly Column[] | undefined;
   /** By `formKey`, the name of the list in that form. */
   readonly listForm: string;
   readonly meterType: Type | undefined;
@@ -65,6 +67,7 @@ export interface Environment {
   readonly groups: Map<string, string[]>;
   readonly approvers: Map<string, Approvers>;
   readonly lists: Map<string, List>;
+  readonly tables: Map<string, Table>;
   readonly hours: Map<string, Hours>;
   readonly meters: Map<string, Meter>;
   /** Lets and lists that cannot be followed: in a circle, or too deep. */

@@ -66,7 +66,15 @@ export function createCheckState(): CheckState {
     indices: new Map(),
     renamings: new WeakMap(),
     last: null,
-    before: { actions: none, lists: none, hours: none, lets: none, meters: none, approvers: none },
+    before: {
+      actions: none,
+      lists: none,
+      tables: none,
+      hours: none,
+      lets: none,
+      meters: none,
+      approvers: none,
+    },
     order: { names: [], sorted: [] },
   };
 }

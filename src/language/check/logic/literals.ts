@@ -27,6 +27,7 @@ import {
   durationNotPositive,
   entryMismatch,
   instantInvalid,
+  monthsMisplaced,
   nullMisplaced,
   numberInvalid,
   unknownCurrency,
@@ -58,6 +59,7 @@ function typeOfLiteral(node: LiteralNode, value: Value, env: Environment): Type 
     case 'boolean':
       return booleanType;
     case 'clock':
+    case 'months':
     case 'null':
       return anyText; // Never reached: these have no value.
   }
@@ -98,6 +100,8 @@ export function readLiteral(node: LiteralNode, env: Environment): Value | null {
       return parseInstantLiteral(node.text) ?? reported(env, instantInvalid(node));
     case 'clock':
       return reported(env, clockMisplaced(node));
+    case 'months':
+      return reported(env, monthsMisplaced(node));
     case 'null':
       return reported(env, nullMisplaced(node.span));
   }

@@ -20,8 +20,18 @@ function isSame(a: unknown, b: unknown): boolean {
       a.every((one, at) => isSame(one, b[at]))
     );
   }
+  if (ArrayBuffer.isView(a) || ArrayBuffer.isView(b)) return areSameBytes(a, b);
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   // Both are plain objects: their parts are read by name.
   return keys.every((key) => key in b && isSame(a[key as keyof typeof a], b[key as keyof typeof b]));
+}
+
+function areSameBytes(a: object, b: object): boolean {
+  if (
+    !(a instanceof Uint8Array && b instanceof Uint8Array) &&
+    !(a instanceof Int32Array && b instanceof Int32Array)
+  )
+    return false;
+  return a.length === b.length && a.every((one, at) => one === b[at]);
 }

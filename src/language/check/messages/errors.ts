@@ -27,6 +27,7 @@ const articles = {
   group: 'a group of actions',
   approvers: 'a group of approvers',
   list: 'a list',
+  table: 'a table',
   hours: 'hours',
   let: 'a let',
   meter: 'a meter',

@@ -26,6 +26,8 @@ export function listFilesOf(files: readonly PolicyFile[]): readonly string[] {
 
 function fileOf(declaration: Declaration): TextLiteral | null {
   if (declaration.kind === 'hours') return declaration.file;
+  if (declaration.kind === 'table')
+    return declaration.source.kind === 'table-file' ? declaration.source.path : null;
   const isFile = declaration.kind === 'list' && declaration.source.kind === 'list-file';
   return isFile ? declaration.source.path : null;
 }

@@ -105,6 +105,7 @@ export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic
   const message = `\`${name.text}\` is ${article(kind)}, not a value`;
   const uses: Partial<Record<Declaration['kind'], string>> = {
     list: `test membership: \`x in ${name.text}\``,
+    table: `find a row: \`${name.text}[payload.id]\`, or ask for it: \`payload.id in ${name.text}\``,
     hours: `test a time: \`now in ${name.text}\``,
     group: 'name it after `on`',
     approvers: 'name it after `to` or `by`',

@@ -342,7 +342,10 @@ export function unreadableInMeter(span: Span, what: string): Diagnostic {
 
 export function meterCurrencyMissing(argument: Expression): Diagnostic {
   return error('meter-currency-missing', argument.span, 'a sum of money needs its currency', {
-    help: 'write `sum(...) in USD`',
+    help:
+      argument.kind === 'field' && argument.type.kind === 'money' && argument.type.currencyField !== null
+        ? `write \`sum(...) in USD\`, or \`per ${[argument.root, ...argument.steps.slice(0, -1), argument.type.currencyField].join('.')}\` for a sum of each currency`
+        : 'write `sum(...) in USD`',
   });
 }
 

@@ -9,6 +9,7 @@ import type {
   HoursSpan,
   ListDeclaration,
   LiteralNode,
+  MonthsLiteral,
   NameNode,
   TextLiteral,
 } from '../../syntax/tree/tree.ts';
@@ -34,6 +35,32 @@ export function unknownCurrency(span: Span, code: string): Diagnostic {
 export function durationInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
   return error('duration-unfit', node.span, `\`${node.text}\` is no duration`, {
     help: 'write a number and one unit: `30s`, `15m`, `24h`, `7d`',
+  });
+}
+
+export function monthsMisplaced(node: MonthsLiteral): Diagnostic {
+  return error('months-unfit', node.span, `\`${node.text}\` stands behind a date and \`+\` or \`-\` only`, {
+    help: 'such as `payload.born + 18 years <= today in "Europe/Berlin"`',
+  });
+}
+
+export function monthsWithoutDate(node: MonthsLiteral, type: Type): Diagnostic {
+  return error(
+    'months-unfit',
+    node.span,
+    `\`${node.text}\` is added to a date, not to \`${typeText(type)}\``,
+    {
+      help:
+        type.kind === 'timestamp'
+          ? 'take the date of the instant: `date(x, "Zone")`'
+          : 'years and months differ in length: for a length of time write a duration such as `30d`',
+    },
+  );
+}
+
+export function monthsInvalid(node: MonthsLiteral): Diagnostic {
+  return error('months-unfit', node.span, `\`${node.text}\` is no whole number of months up to 9999 years`, {
+    help: 'write half a year as `6 months`',
   });
 }
 

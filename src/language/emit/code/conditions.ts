@@ -26,6 +26,7 @@ import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { isWrittenOut, loopCondition } from './loops.ts';
 import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
+import { rowsCode } from './terms.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
 /** So many constants are compared one by one; more are looked up in a set. */
@@ -58,6 +59,10 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       return presence(writer, condition.read, js`(${chainCode(writer, condition.read)} === null)`);
     case 'in-list':
       return inListCode(writer, condition);
+    case 'in-table': {
+      const subject = writer.unit.term(writer, condition.subject);
+      return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, ${subject})`);
+    }
     case 'in-elements':
       return inElementsCode(writer, condition);
     case 'in-hours': {

@@ -14,6 +14,7 @@ import type {
   PlannedEntry,
   PlannedRule,
   Program,
+  TableRead,
   Term,
 } from '../../program/program.ts';
 import type { ProgramTemplate } from '../../program/template.ts';
@@ -108,6 +109,29 @@ export function emitSubjects(program: Program, subjects: readonly IndexSubject[]
     body: (writer) => {
       const reads = subjects.map((subject, at) => js`${values}[${at}] = ${subjectCode(writer, subject)};`);
       return joinJs(reads, js`\n`);
+    },
+  });
+  return finish(unit, js`return ${name};`);
+}
+
+/** The function of what is read of tables, as an array; undefined stands for unknown. */
+export function emitTableReads(
+  program: Program,
+  { lets, reads }: { readonly lets: ActionProgram['lets']; readonly reads: readonly TableRead[] },
+  lists: Lists,
+): Emitted {
+  const unit = createUnit(program, lists, null);
+  for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
+  const name = declareFunction(unit, {
+    letters: 'read',
+    variables: noVariables,
+    body: (writer) => {
+      const values = reads.map((read) =>
+        read.kind === 'column'
+          ? unit.term(writer, read)
+          : js`${use(writer, 'truthValue')}(${kleene(unit.condition(writer, read))})`,
+      );
+      return js`return [${joinJs(values, commaJs)}];`;
     },
   });
   return finish(unit, js`return ${name};`);

@@ -7,7 +7,8 @@ import { canonical } from '../../model/canonical.ts';
 import type { Value } from '../../model/value.ts';
 import { isDecimal, isMoneyTerm } from '../../program/condition.ts';
 import { plainNumber } from '../../program/plain.ts';
-import type { LiteralTerm, RequestFact, Term } from '../../program/program.ts';
+import type { ColumnTerm, LiteralTerm, RequestFact, Term } from '../../program/program.ts';
+import type { Constant } from '../../program/template.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
@@ -35,8 +36,13 @@ export function termCode(writer: Writer, term: Term): Js {
         inline: () => js`${term.meter}`,
         make: (constant) => constant.meter,
       });
-      return js`${use(writer, 'readMeter')}(f.meters, ${name}, ${term.currency})`;
+      const { currency } = term;
+      return typeof currency === 'object' && currency !== null
+        ? js`${use(writer, 'readMeterIn')}(f.meters, ${name}, ${value(currency)})`
+        : js`${use(writer, 'readMeter')}(f.meters, ${name}, ${currency})`;
     }
+    case 'column':
+      return columnCode(writer, term);
     case 'now':
       return js`${use(writer, 'readNow')}(f.nowMs)`;
     case 'risk':
@@ -79,6 +85,25 @@ function inlineValue(writer: Writer, value: Value): Js {
 function readyValue(value: Value): unknown {
   if (isDecimal(value)) return plainNumber(value) ?? value;
   return isMoneyTerm(value) ? { ...value, amount: plainNumber(value.amount) ?? value.amount } : value;
+}
+
+function columnCode(writer: Writer, term: ColumnTerm): Js {
+  const key = writer.unit.term(writer, term.key);
+  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, ${key}, ${term.place})`;
+  return boundedCode(writer, term, cell);
+}
+
+/** The rows of the table that a term or condition names. */
+export function rowsCode(writer: Writer, named: Constant & { readonly table: string }): Js {
+  const { table } = named;
+  return constantCode(writer, named, {
+    inline: () =>
+      writer.unit.bindings.bind(
+        `rows of ${writer.unit.lists.tableVersion(table)}`,
+        () => writer.unit.program.tables.get(table)!.rows,
+      ),
+    make: (constant, { program }) => program.tables.get(constant.table)!.rows,
+  });
 }
 
 type LetTerm = Extract<Term, { kind: 'let' }>;
@@ -169,6 +194,7 @@ const calls = {
   first: (writer, [list], term) => boundedCode(writer, term, js`${list}?.[0]`),
   date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
   today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
+  months_later: (writer, [date, months]) => js`${use(writer, 'monthsAfter')}(${date}, ${months})`,
   min: ofQuantities('minimum'),
   max: ofQuantities('maximum'),
   abs: ofQuantities('absolute'),

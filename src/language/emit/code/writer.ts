@@ -20,6 +20,8 @@ export interface ConditionCode {
 export interface Lists {
   /** Names this content of the list; another content has another version. */
   version(list: List): string;
+  /** The same of a declared table. */
+  tableVersion(name: string): string;
   prepared(list: List): PreparedList;
   /** Its entries folded, for `mentions`. */
   folded(list: List): readonly string[];

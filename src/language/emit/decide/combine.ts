@@ -90,7 +90,9 @@ export function requirements(ballot: Ballot, granting: number): Requirements {
     const asks = rule.effect === 'allow' ? at === granting : takesPart(ballot, at);
     if (requirement === null || !asks || isRequirementSatisfied(rule, ballot.satisfied)) continue;
     if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
-    else approvals.set(requirement.group, stricterApproval(approvals.get(requirement.group), requirement));
+    else
+      for (const group of requirement.groups)
+        approvals.set(group, stricterApproval(approvals.get(group), { ...requirement, group }));
   }
   const sorted = [...approvals.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
   return { approvals: sorted, reauth };
@@ -132,7 +134,7 @@ function isMilder({ rules, satisfied }: Ballot, at: number, other: number): bool
 }
 
 function peopleOf({ requirement }: RuleHead): number {
-  return requirement?.kind === 'approval' ? requirement.needs : 0;
+  return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }
 
 /** Of those with the winning level: definite before unknown, then the most points, then the smallest id. */

@@ -36,11 +36,12 @@ export function meterKey(values: readonly unknown[]): string | null {
   return distinctTexts(values.map(valueText));
 }
 
-/** An amount to add, in the meter's currency where it has one. */
+/** An amount to add, in the meter's currency where that is one. */
 export function addedAmount(value: Maybe<RuntimeQuantity>, currency: string | null): Decimal | null {
   if (value == null || (typeof value === 'object' && 'low' in value)) return null;
   if (!isAmount(value)) return exact(value);
-  return value.currency === null || value.currency === currency ? exact(value.amount) : null;
+  const isOfMeter = currency === null || value.currency === null || value.currency === currency;
+  return isOfMeter ? exact(value.amount) : null;
 }
 
 /** A value to tell apart. */

@@ -69,6 +69,15 @@ export function readMeter(
   return between({ amount: low, currency }, { amount: high, currency });
 }
 
+/** A meter that is kept for each currency, in that of the request. */
+export function readMeterIn(
+  meters: Facts['meters'],
+  name: string,
+  currency: Maybe<string>,
+): RuntimeQuantity | undefined {
+  return currency == null ? undefined : readMeter(meters, name, currency);
+}
+
 function readPoint(text: Maybe<string>, parse: (text: string) => Decimal | null): Maybe<Numeric> {
   if (text == null) return text;
   const point = parse(text);

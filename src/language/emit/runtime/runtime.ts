@@ -2,7 +2,9 @@
 
 import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
 import type { Facts } from '../../model/request.ts';
+import { monthsLater } from '../../value/calendar.ts';
 import { isCurrency } from '../../value/currency.ts';
+import { toNumber } from '../../value/decimal.ts';
 import { canonicalEmail, domain } from '../../value/email.ts';
 import { canonicalHost } from '../../value/host-name.ts';
 import { includes } from '../../value/includes.ts';
@@ -41,6 +43,7 @@ import {
   readDatetime,
   readIp,
   readMeter,
+  readMeterIn,
   readMoney,
   readNow,
   readTimestamp,
@@ -48,6 +51,7 @@ import {
 import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
 import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
+import { isRowThere, readColumn } from './tables.ts';
 
 export type RuntimeName = keyof typeof runtime;
 
@@ -71,6 +75,7 @@ export const runtime = {
   equal: equalQuantities,
   fold: cachedFold,
   hostOf,
+
   includes,
   ipOf,
   isCurrency,
@@ -79,6 +84,7 @@ export const runtime = {
   isInCidr,
   isInside,
   isIp,
+  isRowThere,
   isSingleScript,
   isTimestamp,
   length,
@@ -91,16 +97,19 @@ export const runtime = {
   meterKey,
   meterUse,
   minimum,
+  monthsAfter,
   multiply: multiplyQuantities,
   negate: negateQuantity,
   own,
   portOf,
   readAll,
+  readColumn,
   readDate,
   readDatetime,
   readIp,
   readLet,
   readMeter,
+  readMeterIn,
   readMoney,
   readNow,
   readTimestamp,
@@ -158,6 +167,11 @@ function dateOf(instant: Maybe<Numeric | RuntimeQuantity>, zone: string): Numeri
   if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
   const date = dateInZone(exact(instant), zone);
   return date === null ? undefined : plain(date);
+}
+
+function monthsAfter(date: Maybe<Numeric | RuntimeQuantity>, months: Numeric): number | undefined {
+  if (date == null || (typeof date === 'object' && !('coefficient' in date))) return undefined;
+  return monthsLater(toNumber(exact(date)), toNumber(exact(months))) ?? undefined;
 }
 
 /** A let that rules of one action share: its place in the state, and where its code and constants stand. */

@@ -3,8 +3,8 @@
 // alone; numbers of texts that no block names any more are given up before they are more than the others.
 
 import type { MeterDefinition } from '../../model/metering.ts';
+import { ByteWriter } from '../../value/table/bytes.ts';
 import type { ActionBlock, Block } from './blocks.ts';
-import { ByteWriter } from './bytes.ts';
 import type { PackedBlocks, PackedProgram, PackedTexts } from './packed.ts';
 import { alignment } from './values.ts';
 
@@ -12,6 +12,7 @@ import { alignment } from './values.ts';
 export interface ProgramParts {
   readonly actions: ReadonlyMap<string, ActionBlock>;
   readonly lists: ReadonlyMap<string, Block>;
+  readonly tables: ReadonlyMap<string, Block>;
   readonly hours: ReadonlyMap<string, Block>;
   readonly indexes: ReadonlyMap<string, Block>;
 }
@@ -34,6 +35,7 @@ export function createAssembly(): Assembly {
       const assembled: Omit<PackedProgram, 'texts'> = {
         actions: toBlocks(parts.actions, numbering),
         lists: toBlocks(parts.lists, numbering),
+        tables: toBlocks(parts.tables, numbering),
         hours: toBlocks(parts.hours, numbering),
         indexes: toBlocks(parts.indexes, numbering),
         meters: metersOf(parts.actions),

@@ -4,8 +4,8 @@
 // INVARIANT: a block depends on its part alone, not on what else was packed before it.
 
 import type { MeterDefinition } from '../../model/metering.ts';
+import { type ByteReader, ByteWriter } from '../../value/table/bytes.ts';
 import type { ActionProgram, Condition, Digest, PlannedRule, RuleHead } from '../program.ts';
-import { type ByteReader, ByteWriter } from './bytes.ts';
 import { createTextPool, createValueWriter, readValue, type TextPool } from './values.ts';
 
 export interface Block {
@@ -19,6 +19,7 @@ export interface Block {
 export interface ActionBlock extends Block {
   readonly rules: number;
   readonly lists: readonly string[];
+  readonly tables: readonly string[];
   readonly hours: readonly string[];
   /** Of its meters. */
   readonly definitions: readonly MeterDefinition[];
@@ -58,7 +59,7 @@ export function packAction(action: ActionProgram, digest: Digest): ActionBlock {
 
 /** As `packAction`, with the bytes of rules that have been packed before. Then the hash also depends on what these were. */
 export function packRules(
-  { shape, result, rules, lets, lists, hours, meters, metering }: ActionProgram,
+  { shape, result, rules, lets, lists, tables, hours, meters, metering }: ActionProgram,
   before: PackedRules | null,
   digest: Digest,
 ): { readonly block: ActionBlock; readonly packed: PackedRules } {
@@ -66,7 +67,7 @@ export function packRules(
   const pool = isKept ? before.pool : createTextPool();
   const known = isKept ? before.bytes : none;
   const bytes = new ByteWriter(1_024);
-  const header: ActionHeader = { shape, result, lets, lists, hours, meters, metering };
+  const header: ActionHeader = { shape, result, lets, lists, tables, hours, meters, metering };
   createValueWriter(bytes, pool)(header);
   bytes.integer(rules.length);
   bytes.byte(flagsOf(rules));
@@ -77,7 +78,7 @@ export function packRules(
     bytes.raw(one);
   }
   const definitions = metering?.entries.map(({ definition }) => definition) ?? [];
-  const block = { ...finish(bytes, pool, digest), rules: rules.length, lists, hours, definitions };
+  const block = { ...finish(bytes, pool, digest), rules: rules.length, lists, tables, hours, definitions };
   const textsAtFirst = isKept ? before.textsAtFirst : pool.texts.length;
   return { block, packed: { pool, textsAtFirst, bytes: packed } };
 }

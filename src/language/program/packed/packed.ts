@@ -1,7 +1,7 @@
 // A program as bytes: what a thread that compiles hands to the thread that serves, and all that is kept of an action
 // until it is first asked for. Every part is plain data over buffers of their own, so that a message can move it.
 //
-//   PackedProgram   texts | actions | lists | hours | indexes            meters and the number of rules beside them
+//   PackedProgram   texts | actions | lists | tables | hours | indexes   meters and the number of rules beside them
 //   PackedBlocks    names ascending, each with [ content | pool | hash ]  a name is found by binary search
 //   pool            numbers of the texts that a block names               a text stands in the program once
 //   action          header | rule count | flags | rule ...                (`blocks.ts`)
@@ -20,7 +20,7 @@ export interface PackedTexts {
   readonly ends: Uint32Array;
 }
 
-/** Parts that are found by name: actions by key, lists and hours by name. */
+/** Parts that are found by name: actions by key, lists, tables and hours by name. */
 export interface PackedBlocks {
   /** The name of each block, by number of its text; blocks are sorted by name, code unit by code unit. */
   readonly names: Uint32Array;
@@ -39,6 +39,7 @@ export interface PackedProgram {
   readonly texts: PackedTexts;
   readonly actions: PackedBlocks;
   readonly lists: PackedBlocks;
+  readonly tables: PackedBlocks;
   readonly hours: PackedBlocks;
   /** Of actions with many rules, ready to be searched. */
   readonly indexes: PackedBlocks;
@@ -49,8 +50,8 @@ export interface PackedProgram {
 }
 
 /** What a message that carries the program should move instead of copying; afterwards the sender has it no longer. */
-export function transferOf({ texts, actions, lists, hours, indexes }: PackedProgram): ArrayBuffer[] {
-  const views = [texts, actions, lists, hours, indexes].flatMap(
+export function transferOf({ texts, actions, lists, tables, hours, indexes }: PackedProgram): ArrayBuffer[] {
+  const views = [texts, actions, lists, tables, hours, indexes].flatMap(
     (part) => Object.values(part) as readonly ArrayBufferView[],
   );
   return [...new Set(views.map(({ buffer }) => buffer as ArrayBuffer))];

@@ -4,13 +4,13 @@
 
 import { canonical } from '../../model/canonical.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
-import type { List } from '../../model/policy.ts';
+import type { List, Table } from '../../model/policy.ts';
 import type { Shape } from '../../model/type.ts';
 import type { Hours } from '../../value/hours.ts';
+import { ByteReader, hexOf } from '../../value/table/bytes.ts';
 import type { RuleIndex } from '../index/rule-index.ts';
 import type { ActionProgram, Condition, PlannedRule, Program, RuleHead } from '../program.ts';
 import { type ActionHeader, readAction, readCondition, readHead, readsRisk } from './blocks.ts';
-import { ByteReader, hexOf } from './bytes.ts';
 import type { PackedBlocks, PackedProgram } from './packed.ts';
 import { readValue } from './values.ts';
 
@@ -39,16 +39,17 @@ export interface OpenProgram extends Program {
   indexed(): Iterable<string>;
   /** The index that was made with the program; null where the action has none. */
   index(action: string): RuleIndex | null;
-  /** Equal for equal lists, or hours: hexadecimal. */
+  /** Equal for equal lists, tables, or hours: hexadecimal. */
   listHash(name: string): string;
+  tableHash(name: string): string;
   hoursHash(name: string): string;
 }
 
 export function unpack(packed: PackedProgram): OpenProgram {
   const texts = createTexts(packed);
-  const [actions, lists, hours, indexes] = (['actions', 'lists', 'hours', 'indexes'] as const).map((part) =>
-    createBlocks(packed[part], texts),
-  ) as [Blocks, Blocks, Blocks, Blocks];
+  const [actions, lists, tables, hours, indexes] = (
+    ['actions', 'lists', 'tables', 'hours', 'indexes'] as const
+  ).map((part) => createBlocks(packed[part], texts)) as [Blocks, Blocks, Blocks, Blocks, Blocks];
   const shapes = new Map<string, Shape>();
   const shareShape = (shape: Shape): Shape => {
     const form = canonical(shape);
@@ -86,6 +87,10 @@ export function unpack(packed: PackedProgram): OpenProgram {
       lists,
       kept((name) => partOf(lists, name) as List | undefined),
     ),
+    tables: lazyMap(
+      tables,
+      kept((name) => partOf(tables, name) as Table | undefined),
+    ),
     hours: lazyMap(
       hours,
       kept((name) => partOf(hours, name) as Hours | undefined),
@@ -94,6 +99,7 @@ export function unpack(packed: PackedProgram): OpenProgram {
     indexed: () => lazyMap(indexes, () => undefined).keys(),
     index: (action) => (partOf(indexes, action) as RuleIndex | undefined) ?? null,
     listHash: (name) => hashOf(lists, name),
+    tableHash: (name) => hashOf(tables, name),
     hoursHash: (name) => hashOf(hours, name),
   };
 }
@@ -108,13 +114,13 @@ const rulesPerStep = 100;
 
 /** The same with pauses, for callers that have other work to do in between. */
 export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
-  const { action, shape, result, lets, lists, hours, meters, metering, ruleCount } = opened;
+  const { action, shape, result, lets, lists, tables, hours, meters, metering, ruleCount } = opened;
   const rules: PlannedRule[] = [];
   while (rules.length < ruleCount) {
     rules.push(opened.rule(rules.length));
     if (rules.length % rulesPerStep === 0) yield;
   }
-  return { action, shape, result, rules, lets, lists, hours, meters, metering };
+  return { action, shape, result, rules, lets, lists, tables, hours, meters, metering };
 }
 
 /** All steps at once. */
@@ -138,6 +144,7 @@ class ActionReader implements OpenAction {
   readonly result: Shape | null;
   readonly lets: ActionHeader['lets'];
   readonly lists: readonly string[];
+  readonly tables: readonly string[];
   readonly hours: readonly string[];
   readonly meters: readonly string[];
   readonly metering: ActionHeader['metering'];
@@ -155,6 +162,7 @@ class ActionReader implements OpenAction {
     this.result = header.result && shareShape(header.result);
     this.lets = header.lets;
     this.lists = header.lists;
+    this.tables = header.tables;
     this.hours = header.hours;
     this.meters = header.meters;
     this.metering = header.metering;

@@ -2,7 +2,7 @@
 // most nodes of a program are two or three bytes. Texts and forms stand in a list beside the bytes, each once.
 // INVARIANT: what is read back equals what was written, keys in order, absent keys told from undefined ones.
 
-import type { ByteReader, ByteWriter } from './bytes.ts';
+import type { ByteReader, ByteWriter } from '../../value/table/bytes.ts';
 
 /** The texts of one block, numbered in order of first use. */
 export interface TextPool {
@@ -51,6 +51,7 @@ const marks = {
   newTexts: 0xbd,
   int32: 0xbe,
   float64: 0xbf,
+  bytes: 0xc0,
 } as const;
 
 const integersShort = 0x20;
@@ -143,6 +144,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
       writeArray([...value.keys()]);
       writeArray([...value.values()]);
     } else if (value instanceof Int32Array) writeTyped(bytes, marks.int32, value);
+    else if (value instanceof Uint8Array) writeBytes(bytes, value);
     else if (value instanceof Float64Array) writeTyped(bytes, marks.float64, value);
     else writeRecord(value);
   };
@@ -227,6 +229,8 @@ export function readValue(bytes: ByteReader, textAt: (place: number) => string):
       return readTyped(bytes, Int32Array);
     case marks.float64:
       return readTyped(bytes, Float64Array);
+    case marks.bytes:
+      return bytes.raw(bytes.integer());
     default:
       throw new RangeError(`no value begins with ${mark}`);
   }
@@ -296,6 +300,12 @@ function writeTyped(bytes: ByteWriter, mark: number, values: Int32Array | Float6
   bytes.raw(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
 }
 
+function writeBytes(bytes: ByteWriter, value: Uint8Array): void {
+  bytes.byte(marks.bytes);
+  bytes.integer(value.length);
+  bytes.raw(value);
+}
+
 function readTyped<A extends Int32Array | Float64Array>(
   bytes: ByteReader,
   make: {
@@ -320,7 +330,7 @@ const formsBySignature = new Map<string, Form>();
 
 function formOf(record: object): Form {
   let node = rootForm;
-  for (const key of Object.keys(record)) {
+  for (const key in record) {
     const value = (record as Readonly<Record<string, unknown>>)[key];
     node = step(step(node, key), isPartOfForm(key, value) ? value : rootForm);
   }
@@ -378,12 +388,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** As `formOf` would say. */
 function isOfForm(record: Readonly<Record<string, unknown>>, { fields }: Form): boolean {
-  const keys = Object.keys(record);
-  if (keys.length !== fields.length) return false;
-  for (let at = 0; at < keys.length; at += 1) {
-    const { key, isFixed, value } = fields[at]!;
+  let at = 0;
+  for (const key in record) {
+    const field = fields[at];
     const own = record[key];
-    if (keys[at] !== key || isPartOfForm(key, own) !== isFixed || (isFixed && own !== value)) return false;
+    if (field?.key !== key || isPartOfForm(key, own) !== field.isFixed) return false;
+    if (field.isFixed && own !== field.value) return false;
+    at += 1;
   }
-  return true;
+  return at === fields.length;
 }

@@ -13,7 +13,7 @@ export interface WholeProgram {
   readonly rules: number;
 }
 
-const parts = ['texts', 'actions', 'lists', 'hours', 'indexes'] as const;
+const parts = ['texts', 'actions', 'lists', 'tables', 'hours', 'indexes'] as const;
 
 export function wholeOf(packed: PackedProgram): { readonly whole: WholeProgram; readonly bytes: Uint8Array } {
   const arrays = parts.flatMap((part) =>

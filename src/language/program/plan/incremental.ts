@@ -3,7 +3,7 @@
 // of texts, whatever sets came before.
 
 import { canonicalMeaning } from '../../model/canonical.ts';
-import type { Action, List, PolicySet, Rule } from '../../model/policy.ts';
+import type { Action, List, PolicySet, Rule, Table } from '../../model/policy.ts';
 import { textsMax } from '../index/index-key.ts';
 import { createIndex } from '../index/rule-index.ts';
 import { type Assembly, createAssembly, type ProgramParts } from '../packed/assemble.ts';
@@ -24,7 +24,7 @@ import { planAction, planAlone, type RuleAlone, rulesByAction, used } from './pl
 export interface PlanCache {
   readonly digest: Digest;
   readonly actions: Map<string, KnownAction>;
-  /** Lists and hours by their declaration. */
+  /** Lists, tables and hours by their declaration. */
   readonly parts: WeakMap<object, Block>;
   readonly assembly: Assembly;
 }
@@ -37,7 +37,7 @@ export function createPlanCache(digest: Digest): PlanCache {
 interface KnownAction {
   readonly action: Action;
   readonly rules: readonly Rule[];
-  /** Each let, list and meter that was looked at, as far as it matters. */
+  /** Each let, list, table and meter that was looked at, as far as it matters. */
   readonly read: readonly Dependency[];
   readonly block: ActionBlock;
   readonly index: Block | null;
@@ -85,6 +85,10 @@ export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
       used(set.lists, blocks, ({ lists }) => lists),
       cache,
     ),
+    tables: partsOf(
+      used(set.tables, blocks, ({ tables }) => tables),
+      cache,
+    ),
     hours: partsOf(
       used(set.hours, blocks, ({ hours }) => hours),
       cache,
@@ -103,6 +107,7 @@ export function pack(program: Program, digest: Digest): PackedProgram {
     actions: new Map(blocks),
     indexes: indexesOf(indexes),
     lists: partsOf(program.lists, cache),
+    tables: partsOf(program.tables, cache),
     hours: partsOf(program.hours, cache),
   };
   return cache.assembly.assemble(parts);
@@ -125,6 +130,7 @@ function planKnown(now: Now, before: KnownAction | null): KnownAction {
   const depend = ({ of, form }: Omit<Dependency, 'was'>): void =>
     void read.push({ of, form, was: of(planning) });
   for (const name of program.lists) depend({ of: (now) => now.set.lists.get(name), form: listForm });
+  for (const name of program.tables) depend({ of: (now) => now.set.tables.get(name), form: columnsForm });
   for (const name of program.meters)
     depend({ of: (now) => now.set.meters.get(name)?.currency, form: itself });
   depend({ of: (now) => meteringContent(now, action.key, program.meters), form: itself });
@@ -155,6 +161,11 @@ const entriesMax = textsMax + 1;
 function listForm(declaration: unknown): unknown {
   const list = declaration as List;
   return { ...list, entries: list.entries.slice(0, entriesMax) };
+}
+
+/** Where cells stand in a row; of the rows nothing depends. */
+function columnsForm(declaration: unknown): unknown {
+  return (declaration as Table).columns.map(({ name }) => name);
 }
 
 function itself(declaration: unknown): unknown {

@@ -67,6 +67,7 @@ const callCosts = {
   first: 2,
   date: 30,
   today: 20,
+  months_later: 6,
   min: 4,
   max: 4,
   abs: 3,

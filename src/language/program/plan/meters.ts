@@ -7,8 +7,8 @@ import type { Expression, FactName } from '../../model/expression.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
 import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
+import { ByteWriter, hexOf } from '../../value/table/bytes.ts';
 import { definite } from '../condition.ts';
-import { ByteWriter, hexOf } from '../packed/bytes.ts';
 import type { ActionMetering, CountedEntry, Digest, PlannedEntry } from '../program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
@@ -60,7 +60,7 @@ function define(meter: Meter, ctx: Resolving): MeterDefinition {
   return {
     id: digestOf(canonicalMeaning(resolved(whole, ctx)), ctx.digest),
     aggregate: meter.aggregate === 'distinct' ? 'values' : 'amounts',
-    overMs: meter.overSeconds * 1000,
+    over: meter.over,
     ...(readsResult ? { readsResult } : {}),
   };
 }
@@ -175,7 +175,7 @@ function countedEntry({ when, argument, currency }: Meter, translation: Translat
   return {
     when: when === null ? definite(true) : translation.condition(when),
     argument: argument === null ? null : translation.term(argument),
-    currency,
+    currency: typeof currency === 'string' ? currency : null,
   };
 }
 

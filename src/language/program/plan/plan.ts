@@ -20,6 +20,7 @@ export function plan(set: PolicySet, digest: Digest): Program {
   return {
     actions,
     lists: used(set.lists, [...actions.values()], (action) => action.lists),
+    tables: used(set.tables, [...actions.values()], (action) => action.tables),
     hours: used(set.hours, [...actions.values()], (action) => action.hours),
   };
 }
@@ -43,7 +44,12 @@ export function planAction(
   alone: (rule: Rule) => RuleAlone | null = () => null,
 ): PlannedAction {
   const translation = createTranslation(planning.set, action);
-  const read = { lists: new Set<string>(), hours: new Set<string>(), meters: new Set<string>() };
+  const read = {
+    lists: new Set<string>(),
+    tables: new Set<string>(),
+    hours: new Set<string>(),
+    meters: new Set<string>(),
+  };
   const planned = rules.map((rule) => {
     const one = alone(rule);
     if (one === null) return planRule(rule, translation);
@@ -63,6 +69,7 @@ export function planAction(
     rules: planned.sort((a, b) => byText(a.id, b.id)),
     lets: translation.lets,
     lists: [...read.lists].sort(),
+    tables: [...read.tables].sort(),
     hours: [...read.hours].sort(),
     meters,
     metering: metered?.metering ?? null,
@@ -74,14 +81,15 @@ export function planAction(
 export function planAlone(set: PolicySet, action: Action, rule: Rule): RuleAlone | null {
   const translation = createTranslation(set, action);
   const planned = planRule(rule, translation);
-  const { lists, hours, meters, letIds } = translation;
-  return letIds.size > 0 ? null : { rule: planned, lists, hours, meters };
+  const { lists, tables, hours, meters, letIds } = translation;
+  return letIds.size > 0 ? null : { rule: planned, lists, tables, hours, meters };
 }
 
-type Names = Pick<Translation, 'lists' | 'hours' | 'meters'>;
+type Names = Pick<Translation, 'lists' | 'tables' | 'hours' | 'meters'>;
 
 function addAll(into: Record<keyof Names, Set<string>>, from: Names): void {
   for (const name of from.lists) into.lists.add(name);
+  for (const name of from.tables) into.tables.add(name);
   for (const name of from.hours) into.hours.add(name);
   for (const name of from.meters) into.meters.add(name);
 }

@@ -1,7 +1,7 @@
 // Expressions of the model into terms and conditions of one action's program: names resolved against its shape, facts
 // about the action put in, lets shared. Spans are left behind.
 
-import type { Compare, Expression, Quantify } from '../../model/expression.ts';
+import type { ColumnRead, Compare, Expression, Quantify } from '../../model/expression.ts';
 import type { Action, PolicySet } from '../../model/policy.ts';
 import type { Slot } from '../../model/type.ts';
 import {
@@ -34,13 +34,14 @@ export interface Translation {
   /** What translating has gathered so far. */
   readonly lets: readonly PlannedLet[];
   readonly lists: ReadonlySet<string>;
+  readonly tables: ReadonlySet<string>;
   readonly hours: ReadonlySet<string>;
   readonly meters: ReadonlySet<string>;
   /** Ids of the set's lets that have been read, those of lets in lets too. */
   readonly letIds: ReadonlySet<string>;
 }
 
-/** A translation of expressions for one action; lets, lists, hours and meters gather over all of them. */
+/** A translation of expressions for one action; lets, lists, tables, hours and meters gather over all of them. */
 export function createTranslation(set: PolicySet, action: Action): Translation {
   const ctx: Ctx = {
     set,
@@ -49,6 +50,7 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
     letTerms: new Map(),
     letIds: new Set(),
     lists: new Set(),
+    tables: new Set(),
     hours: new Set(),
     meters: new Set(),
   };
@@ -58,6 +60,7 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
     term: (expression) => toTerm(expression, scope, ctx),
     lets: ctx.lets,
     lists: ctx.lists,
+    tables: ctx.tables,
     hours: ctx.hours,
     meters: ctx.meters,
     letIds: ctx.letIds,
@@ -71,6 +74,7 @@ interface Ctx {
   readonly letTerms: Map<string, Term>;
   readonly letIds: Set<string>;
   readonly lists: Set<string>;
+  readonly tables: Set<string>;
   readonly hours: Set<string>;
   readonly meters: Set<string>;
 }
@@ -86,6 +90,8 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
       return flag(readTerm(expression, scope) ?? absent(expression.type));
     case 'fact':
       return flag(factTerm(expression, ctx.action));
+    case 'column':
+      return flag(columnTerm(expression, term(expression.key), ctx));
     case 'let':
       return flag(letTerm(expression.id, scope, ctx));
     case 'else':
@@ -104,6 +110,14 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
     case 'in-list':
       ctx.lists.add(expression.list);
       return inList(term(expression.subject), ctx.set.lists.get(expression.list)!);
+    case 'in-table': {
+      ctx.tables.add(expression.table);
+      return {
+        kind: 'in-table',
+        table: expression.table,
+        ...ofSubject(term(expression.subject), lookUpCost),
+      };
+    }
     case 'in-elements':
       return inElements(term(expression.subject), term(expression.elements));
     case 'in-range': {
@@ -169,9 +183,12 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
       return factTerm(expression, ctx.action);
     case 'meter': {
       ctx.meters.add(expression.meter);
-      const currency = ctx.set.meters.get(expression.meter)?.currency ?? null;
+      const named = ctx.set.meters.get(expression.meter)?.currency ?? null;
+      const currency = typeof named === 'object' && named !== null ? term(named) : named;
       return { kind: 'meter', meter: expression.meter, currency, ...openTerm(expression, 4) };
     }
+    case 'column':
+      return columnTerm(expression, term(expression.key), ctx);
     case 'let':
       return inside(scope, letTerm(expression.id, scope, ctx));
     case 'now':
@@ -207,6 +224,7 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
     case 'is-null':
     case 'has':
     case 'in-list':
+    case 'in-table':
     case 'in-elements':
     case 'in-range':
     case 'in-hours':
@@ -232,6 +250,17 @@ function flag(term: Term): Condition {
   if (term.kind === 'absent') return constant('unknown');
   if (term.kind === 'literal') return definite(term.value === true);
   return { kind: 'flag', term, mayBeUnknown: term.mayBeUnknown, cost: 1 + term.cost };
+}
+
+const lookUpCost = 15;
+
+function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): Term {
+  const { table, column, type } = expression;
+  ctx.tables.add(table);
+  const place = ctx.set.tables.get(table)!.columns.findIndex(({ name }) => name === column);
+  const element = type.kind === 'list' ? valueElement(type.element.type.kind) : null;
+  const open = openTerm(expression, lookUpCost + key.cost);
+  return { kind: 'column', table, column, place, key, ...open, element };
 }
 
 /** The shared let, or its expression itself where that is as short. */

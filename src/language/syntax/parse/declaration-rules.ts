@@ -16,7 +16,7 @@ import { isWritten, plainName, tokenSpan } from './context.ts';
 import { reportKeyShape } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
-import { PolicyRuleParser } from './policy-rules.ts';
+import { TableParser } from './table-rules.ts';
 import { Currency, literal, sign, Text, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
 type Aggregated = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
@@ -29,7 +29,7 @@ type ListJoin = Extract<ListSource, { readonly kind: 'join' }>;
 const yearDayPhrase = 'a month and a day such as `12-18`';
 const hoursPhrase = 'hours such as `mon-fri 09:00-17:00`';
 
-export abstract class DeclarationParser extends PolicyRuleParser {
+export abstract class DeclarationParser extends TableParser {
   // file = { declaration }
   file: ParserRule<readonly Declaration[]> = this.always(
     'file',
@@ -42,7 +42,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     (declarations) => declarations,
   );
 
-  // declaration = action | typeDeclaration | group | approvers | list | hours | let | meter | policy | guarantee
+  // declaration = action | typeDeclaration | group | approvers | list | table | hours | let | meter | policy | guarantee
   declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
   // action = 'action' key { ',' key } [ 'in' names ] [ title ] recordBody [ 'result' recordBody ]
@@ -109,13 +109,14 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     ({ name, type }) => name && type,
   );
 
-  // group = 'group' Word
+  // group = 'group' Word [ recordBody ]
   group: ParserRule<Declaration | null> = this.node<DeclarationOf<'group'>>(
     'group',
-    () => named('group'),
+    () => ({ ...named('group'), body: null }),
     (draft) => {
       this.CONSUME(word.group);
       draft.name = this.nameOf('a group', 'a name for the group');
+      this.option(0, () => this.part(draft, 'body', this.recordBody));
     },
     ({ name }) => name,
   );
@@ -312,7 +313,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'since' patterns ]
-  //   [ 'per' path { ',' path } ] 'over' Duration
+  //   [ 'per' path { ',' path } ] 'over' meterWindow
   meter: ParserRule<Declaration | null> = this.node<DeclarationOf<'meter'>>(
     'meter',
     () => ({
@@ -339,7 +340,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
         ),
       );
       this.CONSUME(word.over);
-      draft.over = this.written('duration');
+      this.part(draft, 'over', this.meterWindow);
     },
     ({ name, aggregate, over }) => name && aggregate && over,
   );
@@ -381,7 +382,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   private declarations = [
-    ...this.eachRule(this.action, this.typeDeclaration, this.group, this.approvers, this.list, this.hours),
-    ...this.eachRule(this.let, this.meter, this.policy, this.guarantee),
+    ...this.eachRule(this.action, this.typeDeclaration, this.group, this.approvers, this.list, this.table),
+    ...this.eachRule(this.hours, this.let, this.meter, this.policy, this.guarantee),
   ];
 }

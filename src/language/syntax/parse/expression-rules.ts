@@ -1,17 +1,25 @@
 // The rules of operands: literals, paths, lists, calls, quantifiers and what stands in parentheses.
 
 import { EOF } from 'chevrotain';
-import type { CallNode, ExpressionNode, ListExpression, Quantifier, TodayNode } from '../tree/tree.ts';
+import type {
+  CallNode,
+  ExpressionNode,
+  ListExpression,
+  LookUp,
+  Quantifier,
+  TodayNode,
+} from '../tree/tree.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
 import { isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
-  // primary = literal | parentheses | listLiteral | quantifier | today | call | path
+  // primary = literal | parentheses | listLiteral | quantifier | today | call | lookUp | path
   primary: ParserRule<ExpressionNode | null> = this.same('primary', () => {
     // The most frequent operand by far; the alternatives are tried one by one.
-    const isCall = this.LA(2).tokenType === sign.openParen;
-    if (this.LA(1).tokenType === NameToken && !isCall) return this.subrule(0, this.path);
+    const behind = this.LA(2).tokenType;
+    const isPath = behind !== sign.openParen && behind !== sign.openSquare;
+    if (this.LA(1).tokenType === NameToken && isPath) return this.subrule(0, this.path);
     return this.OR(this.primaries);
   });
 
@@ -66,13 +74,14 @@ export abstract class ExpressionParser extends OperatorParser {
 
   private quantifiers = this.eachToken(word.some, word.every, word.no, word.count, word.sum);
 
-  // listSource = listLiteral | call | path
+  // listSource = listLiteral | call | lookUp | path
   listSource: ParserRule<ExpressionNode | null> = this.same('listSource', () => this.OR(this.listSources));
 
   private listSources = {
     DEF: [
       { ALT: (): ExpressionNode | null => this.SUBRULE(this.listLiteral) },
       { GATE: () => this.isCalledSource(), ALT: (): ExpressionNode | null => this.SUBRULE(this.call) },
+      { ALT: (): ExpressionNode | null => this.SUBRULE(this.lookUp) },
       { ALT: (): ExpressionNode | null => this.SUBRULE(this.path) },
     ],
     ERR_MSG: 'a list',
@@ -102,11 +111,28 @@ export abstract class ExpressionParser extends OperatorParser {
     ({ callee }) => callee,
   );
 
+  // lookUp = Word '[' expression ']' [ '.' fieldName ]
+  lookUp: ParserRule<LookUp | null> = this.node<LookUp>(
+    'lookUp',
+    () => ({ kind: 'look-up', table: null, key: null, column: null, span: null }),
+    (draft) => {
+      draft.table = this.used('the name of a table');
+      this.CONSUME(sign.openSquare);
+      this.inner(draft, 'key');
+      this.CONSUME(sign.closeSquare);
+      this.behind(0, sign.dot, () => (draft.column = this.SUBRULE(this.fieldName)));
+    },
+    (draft) => {
+      draft.key ??= this.missing(this.count);
+      return draft.table;
+    },
+  );
+
   private primaries = {
     DEF: [
       ...this.eachRule<ExpressionNode>(this.literal, this.parentheses, this.listLiteral, this.quantifier),
       { GATE: () => this.isToday(), ALT: () => this.SUBRULE(this.today) },
-      ...this.eachRule<ExpressionNode>(this.call, this.path),
+      ...this.eachRule<ExpressionNode>(this.call, this.lookUp, this.path),
     ],
     ERR_MSG: 'a value',
   };

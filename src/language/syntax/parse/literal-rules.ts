@@ -1,29 +1,53 @@
 // The rules of literals, names and paths. Literals are kept as written: no number is read, only signs are joined to what
 // they precede.
 
+import type { TokenType } from 'chevrotain';
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { LiteralNode, NameNode, Path } from '../tree/tree.ts';
+import type {
+  CalendarWindow,
+  LiteralNode,
+  MeterDeclaration,
+  MonthsLiteral,
+  NameNode,
+  Path,
+} from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
-import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.ts';
+import { Currency, literal, NameToken, sign, Text, type Token, Word, word } from './tokens.ts';
 
 type LiteralOf<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 type SignableLiteral = LiteralOf<'number' | 'money' | 'duration'>;
 
 const isCurrency = tokenTable(Currency);
 const isDot = tokenTable(sign.dot);
+const isWord = tokenTable(Word);
+const isPlainLiteral = tokenTable(
+  Text,
+  literal.number,
+  literal.duration,
+  literal.date,
+  literal.instant,
+  literal.clock,
+);
+/** What stands behind an operand that goes on. */
+const goesOn = tokenTable(
+  ...[sign.dot, sign.openParen, sign.openSquare, sign.plus, sign.minus, sign.star, sign.slash],
+  ...[word.else, Currency, word.year, word.years, word.month, word.months],
+);
+const isEntryEnd = tokenTable(sign.comma, sign.closeSquare, sign.closeParen);
 
 export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
   constant: ParserRule<LiteralNode | null> = this.same('constant', () => this.signed(this.literal));
 
-  // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
+  // literal = Text | months | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
   literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
 
   private literals = {
     DEF: [
       { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
+      { ALT: (): LiteralNode | null => this.SUBRULE(this.months) },
       { ALT: (): LiteralNode | null => this.SUBRULE(this.quantity) },
       ...this.eachWritten('date', 'instant', 'clock'),
       ...[word.true, word.false, word.null].map((type) => ({
@@ -31,6 +55,23 @@ export abstract class LiteralParser extends NodeParser {
       })),
     ],
     ERR_MSG: 'a value',
+  };
+
+  // months = Number ( 'year' | 'years' | 'month' | 'months' )
+  months: ParserRule<MonthsLiteral | null> = this.always(
+    'months',
+    (): { text: string | null } => ({ text: null }),
+    (draft) => {
+      const number = this.CONSUME(literal.number);
+      const unit = this.OR(this.calendarUnits);
+      if (isWritten(number) && isWritten(unit)) draft.text = `${number.image} ${unit.image}`;
+    },
+    ({ text }, first) => (text === null ? null : { kind: 'months', text, span: this.spanFrom(first)! }),
+  );
+
+  private calendarUnits = {
+    DEF: this.eachToken(word.year, word.years, word.month, word.months),
+    ERR_MSG: '`years` or `months`',
   };
 
   // quantity = Number [ Currency ] | Duration
@@ -56,6 +97,46 @@ export abstract class LiteralParser extends NodeParser {
   private bounds = {
     DEF: [{ ALT: () => this.signed(this.quantity) }, ...this.eachWritten('date', 'instant')],
     ERR_MSG: 'a bound',
+  };
+
+  // meterWindow = Duration | calendarWindow
+  meterWindow: ParserRule<MeterDeclaration['over'] | null> = this.same('meterWindow', () =>
+    this.OR(this.meterWindows),
+  );
+
+  // calendarWindow = ( 'today' | 'this' ( 'week' | 'month' ) ) 'in' Text
+  calendarWindow: ParserRule<CalendarWindow | null> = this.node<CalendarWindow>(
+    'calendarWindow',
+    () => ({ kind: 'calendar-window', period: null, zone: null, span: null }),
+    (draft) => {
+      this.OR(this.calendarPeriods(draft));
+      this.CONSUME(word.in, { ERR_MSG: '`in` and a time zone, such as `in "Europe/Berlin"`,' });
+      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
+    },
+    ({ period, zone }) => period && zone,
+  );
+
+  private calendarPeriods(draft: Draft<CalendarWindow>) {
+    const period = (type: TokenType, named: CalendarWindow['period']) => ({
+      ALT: () => {
+        this.CONSUME(type);
+        draft.period = named;
+      },
+    });
+    const thisOne = () => {
+      this.CONSUME(word.this);
+      this.OR1({
+        DEF: [period(word.week, 'week'), period(word.month, 'month')],
+        ERR_MSG: '`this week` or `this month`',
+      });
+    };
+    return { DEF: [period(word.today, 'day'), { ALT: thisOne }], ERR_MSG: '`today`' };
+  }
+
+  private meterWindows = {
+    DEF: [...this.eachWritten('duration'), ...this.eachRule<MeterDeclaration['over']>(this.calendarWindow)],
+    ERR_MSG:
+      'a duration such as `24h`, or `today in "Europe/Berlin"`, `this week in ...`, `this month in ...`',
   };
 
   // fieldName = Word | Text
@@ -93,6 +174,50 @@ export abstract class LiteralParser extends NodeParser {
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
+  // ---- what needs no rule: nothing of it can be missing, and most operands are no more
+
+  /** A literal or a path of words that is the whole operand; null for any other, of which nothing is read. */
+  protected plainOperand(): LiteralNode | Path | null {
+    // While the library learns the rules, they are read.
+    if (this.RECORDING_PHASE) return null;
+    const first = this.LA(1);
+    if (isPlainLiteral[first.tokenTypeIdx] === true) {
+      return goesOn[this.LA(2).tokenTypeIdx] === true ? null : this.plainLiteral(first);
+    }
+    if (first.tokenType !== NameToken) return null;
+    let end = 2;
+    while (isDot[this.LA(end).tokenTypeIdx] === true && isWord[this.LA(end + 1).tokenTypeIdx] === true)
+      end += 2;
+    return goesOn[this.LA(end).tokenTypeIdx] === true ? null : this.plainPath(end);
+  }
+
+  /** The same where it is all that stands before a comma or the end of a list. */
+  protected plainEntry(): LiteralNode | null {
+    if (this.RECORDING_PHASE) return null;
+    const first = this.LA(1);
+    const isPlain =
+      isPlainLiteral[first.tokenTypeIdx] === true && isEntryEnd[this.LA(2).tokenTypeIdx] === true;
+    return isPlain ? this.plainLiteral(first) : null;
+  }
+
+  private plainLiteral(token: Token): LiteralNode | null {
+    this.CONSUME(token.tokenType);
+    const kind = kindOfWritten.get(token.tokenType);
+    return kind === undefined ? textLiteral(token, this) : writtenLiteral(kind, token, this);
+  }
+
+  /** Up to so many tokens ahead, a word and a dot by turns. */
+  private plainPath(end: number): Path {
+    const root = plainName(this.CONSUME(NameToken), this)!;
+    const steps: NameNode[] = [];
+    for (let at = 2; at < end; at += 2) {
+      this.CONSUME(sign.dot);
+      steps.push(plainName(this.CONSUME(Word), this)!);
+    }
+    const last = steps.at(-1);
+    return { kind: 'path', root, steps, span: last ? spanning(root.span, last.span) : root.span };
+  }
+
   protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {
     const options = expected === undefined ? undefined : { ERR_MSG: expected };
     return writtenLiteral(kind, this.CONSUME(literal[kind], options), this);
@@ -127,7 +252,9 @@ export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
   return { ...value, text: `-${value.text}`, span };
 }
 
-type WrittenKind = 'number' | 'duration' | 'date' | 'instant' | 'clock';
+const writtenKinds = ['number', 'duration', 'date', 'instant', 'clock'] as const;
+type WrittenKind = (typeof writtenKinds)[number];
+const kindOfWritten = new Map(writtenKinds.map((kind) => [literal[kind], kind] as const));
 
 export function writtenLiteral<Kind extends WrittenKind>(
   kind: Kind,

@@ -90,7 +90,7 @@ export abstract class OperatorParser extends LiteralParser {
   // comparison = sum [ ( relation | membership | presence | quality ) ]
   comparison: ParserRule<ExpressionNode | null> = this.same('comparison', () => {
     const from = this.count;
-    const value = this.SUBRULE(this.sum);
+    const value = this.plainOperand() ?? this.SUBRULE(this.sum);
     return this.isNext(isRightSide) ? this.comparedWith(this.operandFrom(from, value)) : value;
   });
 
@@ -126,7 +126,7 @@ export abstract class OperatorParser extends LiteralParser {
       draft.operator = this.operatorFrom(first);
       const type = this.taken[first]?.tokenType;
       if (type === word.like || type === word.matches) this.textMode = 'pattern';
-      this.operand(draft.operands, this.sum);
+      this.sumInto(draft.operands, 0);
     },
     ({ mode, operator: whole, operands }, first) => {
       this.textMode = mode;
@@ -167,8 +167,8 @@ export abstract class OperatorParser extends LiteralParser {
       this.OPTION(() => this.CONSUME(word.not));
       this.CONSUME(word.in);
       draft.operator = this.operatorFrom(first);
-      this.operand(draft.operands, this.sum);
-      this.behind(1, sign.range, () => this.operand(draft.operands, this.sum, 1));
+      this.sumInto(draft.operands, 0);
+      this.behind(1, sign.range, () => this.sumInto(draft.operands, 1));
     },
     ({ operator: whole, operands }, first) => {
       const operator = whole ?? this.operatorFrom(first);
@@ -326,6 +326,8 @@ export abstract class OperatorParser extends LiteralParser {
   }
 
   protected addInner(list: ExpressionNode[], occurrence: number): void {
+    const plain = this.plainEntry();
+    if (plain !== null) return void list.push(plain);
     const entry: { value: ExpressionNode | null } = { value: null };
     try {
       this.inner(entry, 'value', occurrence);
@@ -379,6 +381,13 @@ export abstract class OperatorParser extends LiteralParser {
         return pairUp(replaceBareValues(operands, operators[0]?.image, this), operators, this);
       },
     );
+  }
+
+  private sumInto(operands: Operand[], occurrence: number): void {
+    const from = this.count;
+    const plain = this.plainOperand();
+    if (plain === null) this.operand(operands, this.sum, occurrence);
+    else operands.push(this.operandFrom(from, plain));
   }
 
   /** Reads an operand into a list, or what there is of it. */

@@ -17,7 +17,7 @@ import type {
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
-import { isWritten, type Reader, tokenSpan } from './context.ts';
+import { isWritten, plainName, type Reader, tokenSpan } from './context.ts';
 import { reportBlanks, reportWildcard } from './keys.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
@@ -192,7 +192,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     return duration && { kind: 'for', duration };
   });
 
-  // afterClause = 'after' ( 'approval' 'by' Word | 'reauth' )
+  // afterClause = 'after' ( 'approval' 'by' Word { 'and' Word } | 'reauth' )
   afterClause = this.clauseOf('afterClause', () => {
     this.CONSUME(word.after);
     return this.OR({
@@ -204,19 +204,30 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private afterApproval(): ClauseParts | null {
     this.CONSUME(word.approval);
     this.CONSUME(word.by);
-    const group = this.used('the name of approvers');
-    return group && { kind: 'after-approval', group };
+    const groups = this.approvingGroups();
+    return groups && { kind: 'after-approval', groups };
+  }
+
+  private approvingGroups(): readonly NameNode[] | null {
+    const groups: NameNode[] = [];
+    const expected = { ERR_MSG: 'the name of approvers' };
+    push(groups, plainName(this.CONSUME(Word, expected), this));
+    this.MANY(() => {
+      this.CONSUME(word.and);
+      push(groups, plainName(this.CONSUME1(Word, expected), this));
+    });
+    return groups.length === 0 ? null : groups;
   }
 
   private afterReauth(): ClauseParts | null {
     return isWritten(this.CONSUME(word.reauth)) ? { kind: 'after-reauth' } : null;
   }
 
-  // toClause = 'to' Word
+  // toClause = 'to' Word { 'and' Word }
   toClause = this.clauseOf('toClause', () => {
     this.CONSUME(word.to);
-    const group = this.used('the name of approvers');
-    return group && { kind: 'to', group };
+    const groups = this.approvingGroups();
+    return groups && { kind: 'to', groups };
   });
 
   // needsClause = 'needs' Number

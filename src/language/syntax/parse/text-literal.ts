@@ -37,8 +37,14 @@ function hasEscapes(token: Token): boolean {
 
 /** What stands between the quotes; a text without closing quote reaches to its end. */
 function innerText(token: Token): string {
-  const isClosed = token.tokenType === literal.raw ? /^'[^']*'$/ : /^"(?:[^"\\]|\\.)*"$/;
-  return token.image.slice(1, isClosed.test(token.image) ? -1 : undefined);
+  return token.image.slice(1, isClosed(token) ? -1 : undefined);
+}
+
+function isClosed(token: Token): boolean {
+  const { image } = token;
+  // A quote behind a backslash closes nothing.
+  if (hasEscapes(token)) return /^"(?:[^"\\]|\\.)*"$/.test(image);
+  return image.length > 1 && image.endsWith(token.tokenType === literal.raw ? "'" : '"');
 }
 
 function resolveEscapes(inner: string, start: number, ctx: ReadContext): UnescapedText {

@@ -15,7 +15,7 @@ const valueWords = ['has', 'is', 'else', 'some', 'every', 'no', 'true', 'false',
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
 const effectWords = ['never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
 /** Words of declarations that give a name a value. */
-const assigningWords = ['list', 'hours', 'let', 'meter', 'type'] as const;
+const assigningWords = ['list', 'table', 'hours', 'let', 'meter', 'type'] as const;
 const otherDeclarationWords = ['action', 'policy', 'guarantee', 'group', 'approvers'] as const;
 
 /** Words that no declaration may take as its name. */
@@ -24,14 +24,26 @@ export const reservedWords = [
   ...[...effectWords, ...assigningWords, ...otherDeclarationWords],
 ] as const;
 
-const joiningWords = ['any', 'of', 'on', 'except', 'ignoring', 'case', 'from', 'may', 'be', 'empty'] as const;
+const joiningWords = [
+  'any',
+  'of',
+  'on',
+  'except',
+  'ignoring',
+  'case',
+  'from',
+  'key',
+  'may',
+  'be',
+  'empty',
+] as const;
 const parameterWords = ['for', 'after', 'approval', 'by', 'needs', 'within', 'to'] as const;
 const metadataWords = ['owner', 'tags', 'link'] as const;
 const quantityWords = ['sum', 'count', 'distinct', 'since', 'today'] as const;
 const typeWords = ['secret', 'signed', 'money', 'result'] as const;
 const claimWords = ['unapproved', 'ask', 'only'] as const;
 const qualityWords = ['single_script'] as const;
-const calendarWords = ['year'] as const;
+const calendarWords = ['year', 'years', 'this', 'week', 'month', 'months'] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [

@@ -75,6 +75,10 @@ function print(expression: ExpressionNode, mode: TextMode): string {
   switch (expression.kind) {
     case 'path':
       return printPath(expression);
+    case 'look-up': {
+      const column = expression.column === null ? '' : `.${printName(expression.column)}`;
+      return `${expression.table.text}[${print(expression.key, mode)}]${column}`;
+    }
     case 'unary':
       return printUnary(expression, mode);
     case 'binary':
@@ -231,6 +235,7 @@ export function printLiteral(literal: LiteralNode, mode: TextMode = 'plain'): st
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
       return literal.text;
   }
 }

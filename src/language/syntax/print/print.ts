@@ -66,11 +66,13 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
       return wrapLines(prefix, typeLines(declaration.type, room), '');
     }
     case 'group':
-      return line(`group ${declaration.name.text}`);
+      return groupLines(declaration, holdsComment);
     case 'approvers':
       return line(`approvers ${declaration.name.text} ${printText(declaration.title)}`);
     case 'list':
       return listLines(declaration, holdsComment);
+    case 'table':
+      return tableLines(declaration, holdsComment);
     case 'hours':
       return line(printHours(declaration));
     case 'let':
@@ -98,6 +100,16 @@ function actionLines(
   return [...lines, ...wrapLines(resultPrefix, recordLines(result, room), '')];
 }
 
+function groupLines(
+  { name, body, span }: DeclarationOf<'group'>,
+  holdsComment: HoldsComment,
+): readonly PrintedLine[] {
+  const head = `group ${name.text}`;
+  if (body === null) return [{ indent: 0, start: span.start, text: head }];
+  const room = { indent: 0, columns: head.length + 1, holdsComment };
+  return wrapLines(`${head} `, recordLines(body, room), '');
+}
+
 const resultPrefix = 'result ';
 
 function listLines(list: DeclarationOf<'list'>, holdsComment: HoldsComment): readonly PrintedLine[] {
@@ -121,6 +133,35 @@ function listLines(list: DeclarationOf<'list'>, holdsComment: HoldsComment): rea
       ];
     }
   }
+}
+
+function tableLines(
+  { name, source, span }: DeclarationOf<'table'>,
+  holdsComment: HoldsComment,
+): readonly PrintedLine[] {
+  if (source.kind === 'table-file') {
+    const { path, key, columns } = source;
+    const type = printInline(key.type);
+    const mark = key.isOptional ? '?:' : ':';
+    const head = `table ${name.text} from ${printText(path)} key ${printName(key.name)}${mark} ${type} `;
+    return wrapLines(head, recordLines(columns, { indent: 0, columns: head.length, holdsComment }), '');
+  }
+  const at = { indent: 0, start: span.start };
+  const rows = source.rows.map((row) => ({
+    start: row.span.start,
+    text: `${printName(row.key)}: ${printLiteral(row.value)}`,
+  }));
+  const text = `table ${name.text} = { ${rows.map((row) => row.text).join(', ')} }`;
+  if (text.length <= columnsMax && !holdsComment(source.span)) return [{ ...at, text }];
+  return [
+    { ...at, text: `table ${name.text} = {` },
+    ...rows.map((row, place) => ({
+      indent: 1,
+      start: row.start,
+      text: `${row.text}${place === rows.length - 1 ? '' : ','}`,
+    })),
+    { indent: 0, start: source.span.end - 1, text: '}', isClosing: true },
+  ];
 }
 
 /** A list's declaration as far as `=`, or with the `from` of a file. */
@@ -161,8 +202,15 @@ function printMeter(meter: DeclarationOf<'meter'>): string {
   const anew = since.length === 0 ? '' : ` since ${printPatterns(since)}`;
   const keys = per.length === 0 ? '' : ` per ${per.map(printExpression).join(', ')}`;
   const of = printPatterns(patterns);
-  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${anew}${keys} over ${over.text}`;
+  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${anew}${keys} over ${printWindow(over)}`;
 }
+
+function printWindow(over: DeclarationOf<'meter'>['over']): string {
+  if (over.kind === 'duration') return over.text;
+  return `${periodWords[over.period]} in ${printText(over.zone)}`;
+}
+
+const periodWords = { day: 'today', week: 'this week', month: 'this month' } as const;
 
 function printPatterns(patterns: readonly Pattern[]): string {
   return patterns.map(({ text, isQuoted }) => (isQuoted ? quote(text) : text)).join(', ');

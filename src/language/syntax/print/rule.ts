@@ -1,7 +1,7 @@
 // Rules and claims → lines of canonical text: parameters on the line of the name, every other clause on a line of its
 // own, in the order in which they were written.
 
-import type { ClaimNode, Clause, RuleNode, TemplateNode } from '../tree/tree.ts';
+import type { ClaimNode, Clause, NameNode, RuleNode, TemplateNode } from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
 import type { HoldsComment, PrintedLine } from './layout.ts';
@@ -45,11 +45,11 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
     case 'within':
       return `${clause.kind} ${clause.duration.text}`;
     case 'after-approval':
-      return `after approval by ${clause.group.text}`;
+      return `after approval by ${printGroups(clause.groups)}`;
     case 'after-reauth':
       return 'after reauth';
     case 'to':
-      return `to ${clause.group.text}`;
+      return `to ${printGroups(clause.groups)}`;
     case 'needs':
       return `needs ${clause.people.text}`;
     case 'points':
@@ -60,6 +60,10 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
     case 'because':
       return `because ${printTemplate(clause.reason)}`;
   }
+}
+
+function printGroups(groups: readonly NameNode[]): string {
+  return groups.map(({ text }) => text).join(' and ');
 }
 
 export function printTemplate({ parts }: TemplateNode): string {

@@ -30,7 +30,7 @@ export function repairConditionBraces(index: number, state: RepairState): Repair
   return { taken: 1, tokens: [retype(open, sign.openParen, '(')] };
 }
 
-/** `tags[0]`, whose elements have no positions, and `payload["count"]`. */
+/** `payload.tags[0]`, whose elements have no positions, and `payload["count"]`. A single name may be that of a table. */
 export const repairPosition: RepairAt = (index, state) => {
   const { tokens } = state;
   const before = tokens[index - 1];
@@ -38,6 +38,7 @@ export const repairPosition: RepairAt = (index, state) => {
   const path = isAdjacent ? pathBefore(index, state) : null;
   const closing = path === null ? null : closingNear(index, state);
   if (path === null || closing === null || closing === index + 1) return null;
+  if (path.length === 1 && !isRoot(before!)) return null;
   const run = { index, before: path.length, taken: closing - index + 1 };
   const better = [hole(tokens[index - path.length]!)];
   const inner = tokens[index + 1];
@@ -49,6 +50,10 @@ export const repairPosition: RepairAt = (index, state) => {
   const help = `go through all of them: \`some x in ${path.text} (x == ...)\``;
   return instead(run, { message: 'elements of a list have no positions', help, write: null }, better, state);
 };
+
+function isRoot({ image }: Token): boolean {
+  return image === 'payload' || image === 'agent' || image === 'request' || image === 'action';
+}
 
 /** `string[]` is read as `[string]`. */
 export function repairListType(index: number, state: RepairState): Repair | null {

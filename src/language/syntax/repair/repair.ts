@@ -6,6 +6,7 @@ import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.t
 import {
   assigning,
   Currency,
+  isAnyWord,
   literal,
   mistake,
   NameToken,
@@ -136,6 +137,15 @@ function firstOf(...all: readonly RepairAt[]): RepairAt {
   };
 }
 
+/** `to finance, security` asks both groups. */
+function repairGroupComma(index: number, state: RepairState): Repair | null {
+  const typeAt = (at: number): unknown => state.tokens[at]?.tokenType;
+  let at = index;
+  while ((typeAt(at) === sign.comma || typeAt(at) === word.and) && isAnyWord(state.tokens[at - 1])) at -= 2;
+  const isAsked = at < index && (typeAt(at) === word.to || typeAt(at) === word.by);
+  return isAsked ? foreignOperator(word.and, ' and')(index, state) : null;
+}
+
 /** `let x == 3` gives a name its value. */
 function repairEqual(index: number, state: RepairState): Repair | null {
   if (!state.awaitsAssign || !assigning.has(state.tokens[index - 2]?.tokenType)) return null;
@@ -181,6 +191,7 @@ for (const [type, repairAt] of [
   [mistake.unterminatedQuoted, repairText],
   [mistake.unterminatedRaw, repairText],
   [sign.openSquare, repairPosition],
+  [sign.comma, repairGroupComma],
   [sign.equal, repairEqual],
   [mistake.comment, repairComment],
   [mistake.dashes, repairComment],

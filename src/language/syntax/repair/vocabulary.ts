@@ -24,6 +24,7 @@ export const declarationVocabulary: Vocabulary = {
     group: [],
     approvers: ['team', 'role'],
     list: ['set'],
+    table: ['map', 'dict', 'lookup'],
     hours: ['schedule'],
     let: ['const', 'var', 'def', 'define'],
     meter: ['limit', 'counter'],

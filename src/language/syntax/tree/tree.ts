@@ -46,6 +46,7 @@ export type Declaration =
   | GroupDeclaration
   | ApproversDeclaration
   | ListDeclaration
+  | TableDeclaration
   | HoursDeclaration
   | LetDeclaration
   | MeterDeclaration
@@ -109,7 +110,10 @@ export interface TypeDeclaration extends NamedNode<'type'> {
   readonly type: TypeNode;
 }
 
-export type GroupDeclaration = NamedNode<'group'>;
+export interface GroupDeclaration extends NamedNode<'group'> {
+  /** Fields that every action of the group has; null for none. */
+  readonly body: RecordBody | null;
+}
 
 export interface ApproversDeclaration extends NamedNode<'approvers'> {
   readonly title: TextLiteral;
@@ -126,6 +130,26 @@ export type ListSource =
   | ({ readonly kind: 'entries'; readonly entries: readonly LiteralNode[] } & Node)
   | ({ readonly kind: 'join'; readonly lists: readonly NameNode[] } & Node)
   | ({ readonly kind: 'list-file'; readonly path: TextLiteral } & Node);
+
+export interface TableDeclaration extends NamedNode<'table'> {
+  readonly source: TableSource;
+}
+
+export type TableSource =
+  | ({
+      readonly kind: 'table-file';
+      readonly path: TextLiteral;
+      /** The column by which rows are found. */
+      readonly key: FieldNode;
+      readonly columns: RecordBody;
+    } & Node)
+  | ({ readonly kind: 'rows'; readonly rows: readonly RowNode[] } & Node);
+
+/** `USD: 200 USD`. */
+export interface RowNode extends NodeOf<'row'> {
+  readonly key: NameNode;
+  readonly value: LiteralNode;
+}
 
 export type WeekdayWord = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
@@ -173,7 +197,13 @@ export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly since: readonly Pattern[];
   /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
-  readonly over: DurationLiteral;
+  readonly over: DurationLiteral | CalendarWindow;
+}
+
+/** `today in "Zone"`, `this week in "Zone"` or `this month in "Zone"`. */
+export interface CalendarWindow extends NodeOf<'calendar-window'> {
+  readonly period: 'day' | 'week' | 'month';
+  readonly zone: TextLiteral;
 }
 
 /** An action key, a group's name, `area.*`, `*.verb` or `*`, as text without quotes. */
@@ -207,9 +237,9 @@ export interface RuleNode extends NamedNode<'rule'> {
 
 export type Clause =
   | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'after-approval'; readonly group: NameNode } & Node)
+  | ({ readonly kind: 'after-approval'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
-  | ({ readonly kind: 'to'; readonly group: NameNode } & Node)
+  | ({ readonly kind: 'to'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
   | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)
@@ -251,6 +281,7 @@ export type LiteralNode =
   | DateLiteral
   | Written<'instant'>
   | ClockLiteral
+  | MonthsLiteral
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Node)
   | ({ readonly kind: 'null' } & Node);
 
@@ -269,6 +300,8 @@ export type NumberLiteral = Written<'number'>;
 export type DurationLiteral = Written<'duration'>;
 export type DateLiteral = Written<'date'>;
 export type ClockLiteral = Written<'clock'>;
+/** `18 years`, `6 months`: behind `+` or `-` and a date. */
+export type MonthsLiteral = Written<'months'>;
 
 /** `amount` as written, sign included; `currency` as written. */
 export interface MoneyLiteral extends NodeOf<'money'> {
@@ -279,6 +312,7 @@ export interface MoneyLiteral extends NodeOf<'money'> {
 export type ExpressionNode =
   | LiteralNode
   | Path
+  | LookUp
   | Unary
   | Binary
   | RangeExpression
@@ -295,6 +329,13 @@ export type ExpressionNode =
 export interface Path extends NodeOf<'path'> {
   readonly root: NameNode;
   readonly steps: readonly NameNode[];
+}
+
+/** `orders[payload.order_id].owner`; no column where each row of the table is one value. */
+export interface LookUp extends NodeOf<'look-up'> {
+  readonly table: NameNode;
+  readonly key: ExpressionNode;
+  readonly column: NameNode | null;
 }
 
 export interface Unary extends NodeOf<'unary'> {

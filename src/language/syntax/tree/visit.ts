@@ -10,6 +10,7 @@ const literalKinds = {
   date: true,
   instant: true,
   clock: true,
+  months: true,
   boolean: true,
   null: true,
 } satisfies Record<LiteralNode['kind'], true>;
@@ -26,6 +27,8 @@ function childExpressions(expression: ExpressionNode): readonly ExpressionNode[]
     case 'today':
     case 'missing':
       return [];
+    case 'look-up':
+      return [expression.key];
     case 'unary':
       return [expression.operand];
     case 'binary':

@@ -5,7 +5,8 @@ import type { FastifyRequest } from 'fastify';
 import { type JsonLimits, readJson } from '../../../language/json/read.ts';
 import { jsonType } from '../contract/content-type.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
-import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
+import { ProblemError } from '../contract/problem.ts';
+import { detailOfBody, placeOfFault } from './schema-faults.ts';
 
 export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: JsonLimits): unknown {
   if (!jsonType.test(request.headers['content-type'] ?? '')) {
@@ -16,26 +17,11 @@ export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: J
   if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
   const validate = request.compileValidationSchema(schema);
   if (validate(json.value)) return json.value;
-  const errors: ProblemPlace[] = (validate.errors ?? []).slice(0, placesMax).map(placeOf);
-  throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
+  const errors = (validate.errors ?? []).slice(0, placesMax).map(placeOfFault);
+  throw new ProblemError('invalid_body', detailOfBody(errors), { errors });
 }
 
 const placesMax = 10;
-
-function placeOf(error: {
-  readonly instancePath: string;
-  readonly message?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-}): ProblemPlace {
-  const extra = error.params?.additionalProperty;
-  if (typeof extra === 'string') {
-    const name = extra.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
-    return { pointer: `${error.instancePath}/${name}`, detail: 'there is no such field' };
-  }
-  const allowed = error.params?.allowedValues;
-  const values = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : '';
-  return { pointer: error.instancePath, detail: `${error.message ?? 'is not what it should be'}${values}` };
-}
 
 /** Query parameters that the route names; each once. */
 export function readQuery(

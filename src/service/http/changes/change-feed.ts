@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../people/operations.ts';
 import type { Actor } from '../../people/person.ts';
-import { claimsAt } from '../../requests/claims.ts';
+import { inboxKinds } from '../../requests/inbox/until-changed.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { StatisticsStore } from '../../store/contract/statistics.ts';
 import type { ChainStore } from '../../store/contract/store.ts';
@@ -177,6 +177,8 @@ function kindsOf({ roles }: Actor): ReadonlySet<ChangeKind> {
 }
 
 const changesAtOnce = 100;
+/** Of each kind; of more, the end of the oldest shows with the next look at the inbox. */
+const inboxFollowedMax = 200;
 /** By the first word of what was done. */
 const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   agent: 'agents',
@@ -205,7 +207,7 @@ function createFollower(
 ): () => Promise<void> {
   let changeSeen: number | null = null;
   let eventSeen: number | null = null;
-  let claimsSeen: string | null = null;
+  let inboxSeen: string | null = null;
 
   async function lookAtChanges(): Promise<void> {
     const [latest] = await chain.changes({ beforeSequence: null, countMax: 1 });
@@ -222,18 +224,21 @@ function createFollower(
     for (const kind of kinds) if (kind !== undefined) tell(kind);
   }
 
-  /** They are on no record, and their end is nobody's doing. */
-  async function lookAtClaims(): Promise<void> {
-    const claims = await claimsAt(documents, clock());
-    const text = claims.map(({ id, requestId, endsAtMs }) => `${id} ${requestId} ${endsAtMs}`).join();
-    const isNew = claimsSeen !== null && text !== claimsSeen;
-    claimsSeen = text;
+  /** Claims, assignments and snoozes are on no record, and their end is nobody's doing. */
+  async function lookAtInbox(): Promise<void> {
+    const page = { parent: null, after: null, countMax: inboxFollowedMax };
+    const rows = (await Promise.all(inboxKinds.map((kind) => documents.list({ kind, ...page })))).flat();
+    const nowMs = clock();
+    const on = rows.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > nowMs);
+    const text = on.map(({ kind, id, version }) => `${kind} ${id} ${version}`).join();
+    const isNew = inboxSeen !== null && text !== inboxSeen;
+    inboxSeen = text;
     if (isNew) tell('approvals');
   }
 
   return async () => {
     await lookAtChanges();
-    await lookAtClaims();
+    await lookAtInbox();
     const last = await statistics.lastEvent();
     const isNew = eventSeen !== null && last !== eventSeen;
     eventSeen = last;

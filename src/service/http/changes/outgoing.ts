@@ -9,6 +9,7 @@ import { createDispatcher, type Dispatcher } from '../../webhooks/dispatch.ts';
 import { createMailer } from '../../webhooks/mail.ts';
 import { followRevocations } from '../../webhooks/revocations.ts';
 import type { AccessNews } from './access-news.ts';
+import { type AssignmentNews, createAssignmentNews } from './assignment-news.ts';
 import { createNews, type News } from './news.ts';
 
 export interface SmtpOptions {
@@ -30,6 +31,7 @@ export interface OutgoingDeps {
 export interface Outgoing {
   readonly dispatcher: Dispatcher;
   readonly access: AccessNews;
+  readonly assignments: AssignmentNews;
   readonly alertMessages: News['alertMessages'];
   start(): void;
   close(): Promise<void>;
@@ -62,6 +64,7 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   return {
     dispatcher,
     access: news,
+    assignments: createAssignmentNews({ publicUrl, mailer }),
     alertMessages: news.alertMessages,
     start: () => dispatcher.start(),
     close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),

@@ -34,6 +34,7 @@ import { receiptRoutes } from './receipts.ts';
 import { replicaRoutes } from './replicas.ts';
 import { approvalRoutes } from './requests/approvals.ts';
 import { claimRoutes } from './requests/claims.ts';
+import { handlingRoutes } from './requests/handling.ts';
 import { lookAlikeRoutes } from './requests/look-alikes.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
@@ -76,6 +77,7 @@ export const managementRoutes = [
   ...replicaRoutes,
   ...approvalRoutes,
   ...claimRoutes,
+  ...handlingRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,
   ...receiptRoutes,

@@ -2,6 +2,7 @@
 // could not be done.
 
 import type { Changed, RefusedChange, Seen } from '../../requests/approvals/change-request.ts';
+import { overAs } from '../../requests/approvals/decide-now.ts';
 import { mayOf } from '../../requests/approvals/may.ts';
 import { isWithin } from '../../requests/approvals/rights.ts';
 import type { Decisions } from '../../requests/decisions.ts';
@@ -36,6 +37,36 @@ export async function lookFor(
 ): Promise<Seen | null> {
   const seen = await decisions.look(id);
   return seen !== null && isSeenBy(call, seen) ? seen : null;
+}
+
+/** The same for whoever is asked, and the control owner of the agent. Throws where it is not for the caller, or waits for others. */
+export async function lookAsAsked(
+  decisions: Pick<Decisions, 'look'>,
+  call: ManagedCall<unknown>,
+  id: string,
+): Promise<Seen> {
+  const seen = await lookFor(decisions, call, id);
+  if (seen === null) throw requestNotFound();
+  const isTheirs = overOf(seen) !== null || mayFor(call, seen).comment;
+  if (!isTheirs) throw notAllowed('neither you nor your groups are asked');
+  return seen;
+}
+
+/** The same, where it still waits. */
+export async function lookWhileWaiting(
+  decisions: Pick<Decisions, 'look'>,
+  call: ManagedCall<unknown>,
+  id: string,
+): Promise<Seen> {
+  const seen = await lookAsAsked(decisions, call, id);
+  const over = overOf(seen);
+  if (over !== null) throw refused(over);
+  return seen;
+}
+
+/** Why nobody looks at it any more; null while it waits. */
+export function overOf({ state, nowMs }: Seen): RefusedChange | null {
+  return overAs(state, 'reject', nowMs);
 }
 
 /** Whether the caller may see the request. */

@@ -24,7 +24,7 @@ export function groupWarnings(
 
 function askedGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
   const asks = [...policies.current().asks().values()];
-  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? [asked.group] : [])));
+  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? asked.groups : [])));
 }
 
 function toldAsked(asked: readonly string[]): string {

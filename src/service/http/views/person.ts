@@ -20,6 +20,8 @@ const personFields = {
 };
 
 export const personSchema = objectSchema(personFields);
+/** In a list. */
+export const listedPersonSchema = objectSchema({ ...personFields, has_passkey: { type: 'boolean' } });
 export const changedPersonSchema = objectSchema({ ...personFields, warnings: warningsSchema });
 
 export const personExample = {
@@ -33,4 +35,5 @@ export const personExample = {
   created_at: '2026-03-02T10:00:00.000Z',
 };
 
+export const listedPersonExample = { ...personExample, has_passkey: false };
 export const changedPersonExample = { ...personExample, warnings: [] };

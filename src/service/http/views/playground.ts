@@ -274,6 +274,7 @@ export const vocabularySchema = objectSchema({
   attributes: entries(['path', 'type', 'doc']),
   names: objectSchema({
     lists: texts,
+    tables: texts,
     meters: texts,
     lets: texts,
     hours: texts,
@@ -295,6 +296,7 @@ export const vocabularyExample = {
   attributes: [{ path: 'agent.id', type: 'string', doc: 'the id under which the agent is registered' }],
   names: {
     lists: ['blocked_vendors'],
+    tables: [],
     meters: ['spent_24h'],
     lets: [],
     hours: [],

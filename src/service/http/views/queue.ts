@@ -6,21 +6,27 @@ import type { Seen } from '../../requests/approvals/change-request.ts';
 import { askedGroups } from '../../requests/approvals/rights.ts';
 import { hasApproved } from '../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../requests/decisions.ts';
+import { assignmentsAt } from '../../requests/inbox/assignments.ts';
+import { snoozesOf } from '../../requests/inbox/snoozes.ts';
+import { statusAt } from '../../requests/record/lifecycle.ts';
 import { requestRow } from '../../requests/record/record.ts';
 import type { OpenQuestion } from '../../requests/record/reply.ts';
 import { requestStateOf, waitsForAnswer } from '../../requests/record/request-state.ts';
-import type { AskedPerson } from '../../store/contract/asked-owner.ts';
+import { type AskedPerson, askedOwner } from '../../store/contract/asked-owner.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../store/contract/search-text.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { collect, type PageAsked, type PagePlace } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
+import { assignedTo, type InboxMarks, isSnoozed } from './inbox-marks.ts';
 import { filterParameter, readSearchText } from './request-filter.ts';
 
 const queueOrders = ['deadline', 'oldest', 'risk'] as const;
 type QueueOrder = (typeof queueOrders)[number];
 
 const queueKinds = ['approval', 'step_up'] as const;
+
+const assignees = ['me', 'others', 'nobody'] as const;
 
 /** What is asked of the queue; null asks nothing. */
 export interface AskedQueue {
@@ -31,6 +37,10 @@ export interface AskedQueue {
   readonly action: string | null;
   readonly group: string | null;
   readonly waitsForMs: number | null;
+  /** Who is to look after it. */
+  readonly assigned: (typeof assignees)[number] | null;
+  /** Those that the person has put off, and no others; else none of them. */
+  readonly snoozed: true | null;
   readonly text: WantedText | null;
 }
 
@@ -42,12 +52,14 @@ export function readAskedQueue(query: Readonly<Record<string, string>>): AskedQu
     action: query.action ?? null,
     group: query.group ?? null,
     waitsForMs: query.older_than === undefined ? null : readSeconds(query.older_than) * 1000,
+    assigned: assignees.find((one) => one === query.assigned) ?? null,
+    snoozed: query.snoozed === 'yes' ? true : null,
     text: query.text === undefined ? null : readSearchText(query.text),
   };
 }
 
 interface QueueDeps {
-  readonly store: Pick<Store, 'requests'>;
+  readonly store: Pick<Store, 'requests' | 'documents'>;
   readonly decisions: Pick<Decisions, 'lookAll'>;
 }
 
@@ -57,45 +69,82 @@ interface QueuePerson {
   readonly nowMs: number;
 }
 
+/** The person with what they have put off. */
+type Reader = QueuePerson & Pick<InboxMarks, 'snoozes'>;
+
 interface QueuePage {
   readonly shown: readonly Seen[];
   /** Of the last that is shown; null where no more follow. */
   readonly next: PagePlace | null;
   /** On all pages. */
   readonly count: number;
+  readonly marks: InboxMarks;
 }
 
 /** What waits for the person and fits, a page of it in order. */
-export function readQueue(
+export async function readQueue(
   deps: QueueDeps,
   asked: AskedQueue,
   person: QueuePerson,
   page: PageAsked,
 ): Promise<QueuePage> {
   const { order, ...narrowing } = asked;
+  const { documents } = deps.store;
+  const marks = {
+    assignments: await assignmentsAt(documents, person.nowMs),
+    snoozes: await snoozesOf(documents, person.id, person.nowMs),
+  };
+  const reader = { ...person, snoozes: marks.snoozes };
   const isPlain = order === 'deadline' && Object.values(narrowing).every((value) => value === null);
-  return isPlain ? startOfQueue(deps, person, page) : wholeQueue(deps, asked, { person, page });
+  const found = isPlain
+    ? await startOfQueue(deps, reader, page)
+    : await wholeQueue(deps, asked, { reader, page, marks });
+  return { ...found, marks };
+}
+
+type FoundPage = Omit<QueuePage, 'marks'>;
+
+interface WholeOptions {
+  readonly reader: Reader;
+  readonly page: PageAsked;
+  readonly marks: InboxMarks;
 }
 
 /** Reads all of it. An agent has few open requests, so a queue is short. */
 async function wholeQueue(
   deps: QueueDeps,
   asked: AskedQueue,
-  { person, page }: { readonly person: QueuePerson; readonly page: PageAsked },
-): Promise<QueuePage> {
-  const found = await walkQueue(deps, person, {
+  { reader, page, marks }: WholeOptions,
+): Promise<FoundPage> {
+  const isWanted = (seen: Seen): boolean =>
+    isSnoozed(reader, seen) === (asked.snoozed === true) &&
+    isAssignedAs(asked.assigned, seen, { marks, person: reader }) &&
+    fits(seen, asked, reader.nowMs);
+  const found = await walkQueue(deps, reader, {
     page: { countMax: Number.POSITIVE_INFINITY, after: null },
-    matches: (seen) => fits(seen, asked, person.nowMs),
+    matches: isWanted,
   });
-  return { ...pageIn(found, placeFor(asked.order, person.asked), page), count: found.length };
+  return { ...pageIn(found, placeFor(asked.order, reader.asked), page), count: found.length };
 }
 
-/** Reads what is shown; of the rest only what the person has approved, or asked about, to count it. */
-async function startOfQueue(deps: QueueDeps, person: QueuePerson, page: PageAsked): Promise<QueuePage> {
+function isAssignedAs(
+  asked: AskedQueue['assigned'],
+  seen: Seen,
+  { marks, person }: { readonly marks: InboxMarks; readonly person: QueuePerson },
+): boolean {
+  if (asked === null) return true;
+  const toId = assignedTo(marks, seen)?.toId ?? null;
+  return asked === (toId === null ? 'nobody' : toId === person.id ? 'me' : 'others');
+}
+
+/** Reads what is shown; of the rest only what the person has approved, put off, or asked about, to count it. */
+async function startOfQueue(deps: QueueDeps, person: Reader, page: PageAsked): Promise<FoundPage> {
   const { asked, nowMs, id } = person;
   const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
   const seen = await deps.decisions.lookAll(touched.map(requestStateOf));
-  const open = seen.filter(({ state }) => !hasApproved(state, id));
+  const open = seen.filter((one) => !hasApproved(one.state, id) && !isSnoozed(person, one));
+  const isTouched = new Set(touched.map(({ row }) => row.id));
+  const hidden = await countHidden(deps, person, isTouched);
   const isQuestion = (one: Seen): boolean => openQuestion(one, asked) === 'yours';
   const isPastQuestions = page.after !== null && page.after.createdAtMs >= behindQuestions;
   const questions = isPastQuestions ? [] : open.filter(isQuestion);
@@ -104,10 +153,32 @@ async function startOfQueue(deps: QueueDeps, person: QueuePerson, page: PageAske
     : null;
   const others = await walkQueue(deps, person, {
     page: { countMax: page.countMax + 1, after },
-    matches: (one) => !isQuestion(one),
+    matches: (one) => !isQuestion(one) && !isSnoozed(person, one),
   });
   const found = [...questions, ...others];
-  return { ...pageIn(found, placeFor('deadline', asked), page), count: untouched + open.length };
+  return { ...pageIn(found, placeFor('deadline', asked), page), count: untouched - hidden + open.length };
+}
+
+/** How many the person has put off of those that are counted without being looked at. */
+async function countHidden(
+  { store, decisions }: QueueDeps,
+  person: Reader,
+  isTouched: ReadonlySet<string>,
+): Promise<number> {
+  const ids = [...person.snoozes.keys()].filter((id) => !isTouched.has(id));
+  const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
+  const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
+  const seen = await decisions.lookAll(states);
+  return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one)).length;
+}
+
+/** Whether it waits for the person, as the store finds it. */
+function waitsFor({ asked: { groups, owner }, nowMs }: QueuePerson, { state, agent }: Seen): boolean {
+  if (statusAt(state, nowMs) !== 'pending') return false;
+  const named = askedGroups(state.decision);
+  const asksOwner = state.decision.requires?.reauth != null || named.includes(askedOwner);
+  const isOwner = owner !== null && isControlOwner(owner, agent.controlOwner);
+  return named.some((group) => group !== askedOwner && groups.includes(group)) || (asksOwner && isOwner);
 }
 
 const walkedMin = 8;
@@ -137,7 +208,7 @@ function pageIn(
   found: readonly Seen[],
   placeOf: (seen: Seen) => PagePlace,
   { after, countMax }: PageAsked,
-): Omit<QueuePage, 'count'> {
+): Omit<FoundPage, 'count'> {
   const rest = found
     .filter((seen) => after === null || comparePlaces(placeOf(seen), after) > 0)
     .sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
@@ -219,6 +290,8 @@ export const queueParameters: readonly Parameter[] = [
   filterParameter('action', 'The whole key of the action.', 'payment.create'),
   filterParameter('group', 'A group that is asked; `owner` for the control owner.', 'finance'),
   filterParameter('older_than', 'Has waited for so many seconds at least.', '3600'),
+  filterParameter('assigned', 'Assigned to you, to somebody else, or to nobody.', 'me', assignees),
+  filterParameter('snoozed', '`yes`: those that you have put off; else they are left out.', 'yes', ['yes']),
   filterParameter(
     'text',
     'Words of its id, action, agent, first reason or recorded payload, as in the list of requests.',

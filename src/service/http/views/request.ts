@@ -4,6 +4,7 @@
 import { saidKinds } from '../../requests/record/request-state.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { objectSchema } from '../contract/schemas.ts';
+import { marksShape, noMarks } from './inbox-marks.ts';
 
 export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as const;
 
@@ -290,13 +291,14 @@ export const summarySchema = {
 /** An entry of the queue of those who approve. */
 export const queuedSchema = {
   ...summarySchema,
-  required: [...summarySchema.required, 'may', 'question'],
+  required: [...summarySchema.required, 'may', 'question', 'assigned_to', 'snoozed_until'],
   properties: {
     ...summarySchema.properties,
     question: {
       enum: ['yours', 'others', null],
       description: 'Whose answer a question waits for: `yours` where you are the control owner.',
     },
+    ...marksShape,
     may: { type: 'object', description: 'What you may do about the request.', ...mayShape },
   },
 } as const satisfies JsonSchema;
@@ -335,7 +337,7 @@ const mayExample = {
   why: null,
 } as const;
 
-export const queuedExample = { ...summaryExample, may: mayExample, question: null } as const;
+export const queuedExample = { ...summaryExample, ...noMarks, may: mayExample, question: null };
 
 export const detailExample = {
   ...summaryExample,

@@ -2,6 +2,7 @@
 // and followed like any policy directory. INVARIANT: a bundle that is damaged, not signed by the key, older than the one in
 // force, or does not compile never takes over; the last good one stays in force, also over a start, and the state says why.
 
+import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import type { FailureCause } from '../compiler-messages.ts';
 import {
   BrokenPolicies,
@@ -11,7 +12,6 @@ import {
   type PolicyOptions,
   type PolicyState,
 } from '../policy-host.ts';
-import { type OpenedBundle, readBundle } from './bundle.ts';
 import { type BundleSource, bundleSource, type FoundBundle, sha256Text } from './bundle-source.ts';
 import { openUnpackedBundles, type UnpackedBundles } from './unpacked.ts';
 

@@ -2,9 +2,9 @@
 
 import { open, readFile, stat } from 'node:fs/promises';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
+import { BundleError, bundleMagic, type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import { contentHashOf, type ReadSources, readPaths, readPolicies } from '../read.ts';
 import { sourceDiagnostic } from '../walk.ts';
-import { BundleError, bundleMagic, type OpenedBundle, readBundle } from './bundle.ts';
 
 /** What cannot be read is a diagnostic. */
 export async function readSources(path: string): Promise<ReadSources> {
@@ -40,7 +40,8 @@ async function isBundle(path: string): Promise<boolean> {
   }
 }
 
-function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
+/** What a bundle says, as if it were read from a directory. */
+export function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
   const files = texts
     .filter(({ kind }) => kind === 'policy')
     .map(({ path, text }): SourceText => ({ path, text }));

@@ -3,8 +3,8 @@
 
 import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OpenedBundle } from '../compiled/bundle.ts';
 import { writeFiles } from '../policy-files.ts';
-import type { OpenedBundle } from './bundle.ts';
 
 /** What lies under one folder that nobody else writes to. */
 export interface UnpackedBundles {

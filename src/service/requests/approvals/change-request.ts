@@ -240,12 +240,11 @@ function pointPlace({ record: { point, agentId } }: RequestState): string {
 function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: AgentRow): string | null {
   const { actionKey } = record;
   const found = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
-  return found === null ? null : stoppedText(found);
+  return found === null ? null : stoppedText;
 }
 
-export function stoppedText({ reason }: { readonly reason: string }): string {
-  return `an operator has stopped this: ${reason}`;
-}
+/** The same whatever the reason: agents read it, and the reason is for people, who read it above every page. */
+export const stoppedText = 'an operator has stopped this';
 
 /** A wait that has ended leaves the meters, or counts in them from now on. */
 function settle({ metering }: DecisionsDeps, id: string, events: Events): void {

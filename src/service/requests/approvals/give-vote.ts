@@ -3,6 +3,7 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
+import { groupsLeft } from '../record/groups-left.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
 import { refusalValidSeconds } from '../record/validity.ts';
 import { approvedRule, isSatisfied, requestDigest } from '../record/vote-scope.ts';
@@ -54,14 +55,6 @@ async function judgeApproval(
   const today = await todayFor(deps, seen, 'approve');
   if ('kind' in today) return today;
   const look = decideAgain(state, today);
-  const chosen = chooseGroup(
-    draft.group,
-    answersNow(seen, draft.caller, { right: 'approve', asked: groupsAsked(state, look) }),
-  );
-  if (typeof chosen === 'object') return chosen;
-  const rules = rulesToApprove(state, look, today.inForce).filter((rule) => rule.group === chosen);
-  const approved = approvedOf(state, today.agent);
-  if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
   const given = lastApproval(state, draft.caller.id);
   if (given?.fellAway === null) {
     // Whose approval had fallen away may be in again: then all that was asked for is there, and nobody else has to vote.
@@ -69,11 +62,19 @@ async function judgeApproval(
       ? [decidedEvent(state, 'approve', { again: look, nowMs })]
       : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
   }
+  const chosen = chooseGroup(
+    draft.group,
+    answersNow(seen, draft.caller, { right: 'approve', asked: groupsToAnswer(state, look) }),
+  );
+  if (typeof chosen === 'object') return chosen;
+  const rules = rulesToApprove(state, look, today.inForce).filter(({ groups }) => groups.includes(chosen));
+  const approved = approvedOf(state, today.agent);
+  if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
   const vote: Vote = {
     ...voteBy(draft, seen),
     isApproved: true,
     group: chosen,
-    rules: rules.map(approvedRule),
+    rules: rules.map((rule) => approvedRule(rule, chosen)),
   };
   const next = { ...state, votes: [...state.votes, vote] };
   const approval = voteEvent(vote, lifecycleOf(state));
@@ -133,9 +134,9 @@ function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: A
   return answersFor(asked, now, isControlOwner(caller, agent.controlOwner));
 }
 
-/** By the decision that counts, and by today's, which may ask others. */
-function groupsAsked(state: RequestState, { decision }: DecidedAgain): readonly string[] {
-  return [...new Set([...askedGroups(state.decision), ...askedGroups(decision)])];
+/** Of which people have to approve yet: by the decision that counts, and by today's, which may ask others. */
+function groupsToAnswer({ decision, votes }: RequestState, today: DecidedAgain): readonly string[] {
+  return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(today.decision, votes)])];
 }
 
 function chooseGroup(group: string | null, candidates: readonly string[]): string | RefusedChange {

@@ -3,6 +3,7 @@
 
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
+import { groupsLeft } from '../record/groups-left.ts';
 import { statusAt } from '../record/lifecycle.ts';
 import type { May } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
@@ -71,7 +72,10 @@ function mayStepUp(caller: Caller, agent: AgentRow): boolean {
 /** One person is not one of several where it is their own agent. */
 function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): readonly string[] {
   const isShared = approvedOf(state, agent).isOwner(caller);
-  const open = (state.decision.requires?.approvals ?? []).filter(({ needs }) => needs === 1 || !isShared);
+  const left = groupsLeft(state.decision, state.votes);
+  const open = (state.decision.requires?.approvals ?? []).filter(
+    ({ group, needs }) => left.includes(group) && (needs === 1 || !isShared),
+  );
   const theirs = answersFor(
     askedGroups(state.decision),
     caller.approve,
@@ -90,7 +94,9 @@ function whyNot(
   if (!isAsked) return 'Neither you nor your groups are asked.';
   if (agent.status !== 'active') return `The agent is ${agent.status}.`;
   if (stopped !== null) return `${stopped.charAt(0).toUpperCase()}${stopped.slice(1)}.`;
-  if (groups.length === 0)
-    return 'This needs more than one person, and you are the control owner of the agent.';
-  return hasApproved(state, caller.id) ? 'You have approved this; others are waited for.' : null;
+  if (hasApproved(state, caller.id)) return 'You have approved this; others are waited for.';
+  if (groups.length > 0) return null;
+  return approvedOf(state, agent).isOwner(caller)
+    ? 'This needs more than one person, and you are the control owner of the agent.'
+    : 'Your group has approved this; others are waited for.';
 }

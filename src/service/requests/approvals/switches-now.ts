@@ -13,7 +13,7 @@ export interface SwitchesNow {
 export interface SeenSwitches {
   readonly generation: number;
   /** What stops this; null where nothing does. */
-  readonly stoppedBy: (asked: StoppableAction) => { readonly reason: string } | null;
+  readonly stoppedBy: (asked: StoppableAction) => object | null;
 }
 
 export interface StoppableAction {

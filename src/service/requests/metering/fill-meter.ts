@@ -4,6 +4,7 @@
 import { type Contribution, type MeterDefinition, startsAnew } from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
+import { countsUntilMs, windowStartMs } from '../../../language/value/meter-window.ts';
 import type { MeterTotals, PastEntry } from '../../meters/meter-totals.ts';
 import type {
   CountedRequest,
@@ -45,7 +46,7 @@ export async function fillMeter(
   options: FillOptions,
 ): Promise<MissingPast | null> {
   const { sinceMs, nowMs } = options;
-  const isStored = sinceMs !== null && sinceMs <= nowMs - definition.overMs - aheadMs;
+  const isStored = sinceMs !== null && sinceMs <= windowStartMs(definition.over, nowMs) - aheadMs;
   return isStored ? await fillFromEntries(definition, options) : await fillFromRecords(definition, options);
 }
 
@@ -57,7 +58,7 @@ async function fillFromEntries(
   const pending = await meters.pending(definition.id);
   if (!isStill()) return null;
   totals.fillPart(definition, pastOf(definition, pending));
-  let after = { grantedAtMs: nowMs - definition.overMs - aheadMs, requestId: '\uffff' };
+  let after = { grantedAtMs: windowStartMs(definition.over, nowMs) - aheadMs, requestId: '\uffff' };
   for (;;) {
     const entries = await meters.granted(definition.id, after, entriesAtOnce);
     if (!isStill()) return null;
@@ -75,9 +76,9 @@ async function fillFromRecords(
   definition: MeterDefinition,
   { totals, meters, inForce, nowMs, isStill }: FillOptions,
 ): Promise<MissingPast | null> {
-  const sinceMs = nowMs - definition.overMs - aheadMs;
+  const sinceMs = windowStartMs(definition.over, nowMs) - aheadMs;
   const wholeSinceMs = await meters.wholeSinceMs();
-  const missingUntil = wholeSinceMs === null ? null : wholeSinceMs + definition.overMs;
+  const missingUntil = wholeSinceMs === null ? null : countsUntilMs(definition.over, wholeSinceMs);
   if (missingUntil !== null && nowMs < missingUntil) return { untilMs: missingUntil };
   const past: PastEntry[] = [];
   for (let after: { createdAtMs: number; id: string } | null = null; ; ) {
@@ -91,9 +92,9 @@ async function fillFromRecords(
     for (const request of requests) {
       const rows = rowsOf(definition, request, inForce);
       // One that is pending may be granted at any time.
-      const countsUntilMs = (request.grantedAtMs ?? nowMs) + definition.overMs;
-      if (rows === null && nowMs >= countsUntilMs) continue;
-      if (rows === null) return { untilMs: countsUntilMs };
+      const untilMs = countsUntilMs(definition.over, request.grantedAtMs ?? nowMs);
+      if (rows === null && nowMs >= untilMs) continue;
+      if (rows === null) return { untilMs };
       for (const row of rows) {
         past.push(pastEntry(definition, { ...row, ...request, requestId: request.id }));
         // Those of later requests are there already.

@@ -6,6 +6,7 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
 import type { Reading } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
+import { windowStartMs } from '../../../language/value/meter-window.ts';
 import type { Entered, MeterTotals } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
@@ -147,8 +148,8 @@ class LiveMetering implements Metering {
     await this.#filling;
     const nowMs = clock();
     this.#totals.tidy(new Set(this.#noted.map(({ id }) => id)), nowMs);
-    for (const { id, overMs } of this.#noted) {
-      const beforeMs = Math.trunc(nowMs) - overMs - keptBeyondMs;
+    for (const { id, over } of this.#noted) {
+      const beforeMs = windowStartMs(over, Math.trunc(nowMs)) - keptBeyondMs;
       while (!this.#isClosed && (await meters.forget(id, beforeMs, forgottenAtOnce)) === forgottenAtOnce);
     }
   }

@@ -1,13 +1,14 @@
 // A request's record into what its agent is told: the eight fields of the reply, as they stand at a moment, and the
 // detail behind them. INVARIANT: a request past its end never reads as one under which the agent may proceed.
 
-import type { Outcome, Requirements } from '../../../language/model/decision.ts';
+import type { Outcome } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
+import { type GroupAsked, groupsAsked } from './groups-left.ts';
 import { statusAt } from './lifecycle.ts';
 import { type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
 import type { RequestState, SaidKind } from './request-state.ts';
@@ -92,13 +93,6 @@ export type RequestSummary = RequestView &
     'action_key' | 'title' | 'agent' | 'point' | 'on_behalf_of' | 'requires' | 'created_at' | 'decided_at'
   >;
 
-/** An entry of the queue of those who approve. */
-export type QueuedRequest = RequestSummary & {
-  readonly may: May;
-  /** Whose answer a question waits for; null where none waits. */
-  readonly question: OpenQuestion | null;
-};
-
 export type OpenQuestion = 'yours' | 'others';
 
 interface Approval {
@@ -120,7 +114,7 @@ interface SaidView {
 }
 
 interface StillAsked {
-  readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
+  readonly approvals: readonly GroupAsked[];
   /** The control owner has to step up first. */
   readonly step_up: boolean;
   /** Approvals that were given and count no more. */
@@ -281,18 +275,9 @@ function aboutText({ record: { title } }: RequestState): string {
 
 /** What the decision that counts asks, and how many people have given an approval that counts. */
 function stillAsked({ decision, votes }: RequestState): StillAsked {
-  const { approvals = [], reauth = null } = decision.requires ?? ({} as Partial<Requirements>);
   return {
-    approvals: approvals.map(({ group, needs }) => {
-      const people = new Set(
-        votes.flatMap((vote) =>
-          vote.isApproved && vote.group === group && vote.fellAway === null ? [vote.person] : [],
-        ),
-      );
-      // Where what was approved has changed, more have approved than count.
-      return { group, needs, given: Math.min(people.size, needs - 1) };
-    }),
-    step_up: reauth !== null,
+    approvals: groupsAsked(decision, votes),
+    step_up: decision.requires?.reauth != null,
     fell_away: votes.flatMap(({ who: by, group, fellAway: why }) =>
       why === null ? [] : [{ by, group, why }],
     ),
@@ -301,7 +286,8 @@ function stillAsked({ decision, votes }: RequestState): StillAsked {
 
 /** What people have to do, a step-up first. */
 function requirementText({ approvals, step_up }: StillAsked): string {
-  const list = approvals.map(({ group, needs, given }) => {
+  const left = approvals.filter(({ needs, given }) => given < needs);
+  const list = left.map(({ group, needs, given }) => {
     const missing = needs - given;
     const more = given > 0 ? 'more ' : '';
     const by = group === askedOwner ? "the agent's control owner" : group;

@@ -42,13 +42,21 @@ export function requestDigest({
   return hash('sha256', canonicalJson(user === undefined ? asked : { ...asked, user: user.id ?? '' }));
 }
 
-export function approvedRule({ rule: id, group, conditionDigest: condition }: ApprovalRule): ApprovedRule {
+/** The rule as it is approved for one of the groups that it asks. */
+export function approvedRule(
+  { rule: id, conditionDigest: condition }: ApprovalRule,
+  group: string,
+): ApprovedRule {
   return { id, group, condition };
 }
 
 /** Whether a vote was given for the rule as it is today. */
 export function isFor({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule): boolean {
-  const { id, group, condition } = approvedRule(rule);
+  return rule.groups.some((group) => isForGroup({ rules }, rule, group));
+}
+
+function isForGroup({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule, asked: string): boolean {
+  const { id, group, condition } = approvedRule(rule, asked);
   return rules.some((one) => one.id === id && one.group === group && one.condition === condition);
 }
 
@@ -60,18 +68,18 @@ export interface Approved {
   readonly isOwner: (person: { readonly id: string; readonly email: string }) => boolean;
 }
 
-/** How many people have approved for the rule as it is today: each by their last vote, where that counts. */
-export function approvalsOf(rule: ApprovalRule, { votes, digest, isOwner }: Approved): number {
+/** How many people of a group have approved for the rule as it is today: each by their last vote, where that counts. */
+export function approvalsOf(rule: ApprovalRule, group: string, { votes, digest, isOwner }: Approved): number {
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
   return [...last.values()].filter(
     (vote) =>
       vote.fellAway === null &&
       vote.digest === digest &&
-      isFor(vote, rule) &&
+      isForGroup(vote, rule, group) &&
       !(rule.needs > 1 && isOwner({ id: vote.person, email: vote.email })),
   ).length;
 }
 
 export function isSatisfied(rule: ApprovalRule, approved: Approved): boolean {
-  return approvalsOf(rule, approved) >= rule.needs;
+  return rule.groups.every((group) => approvalsOf(rule, group, approved) >= rule.needs);
 }

@@ -58,6 +58,20 @@ export function readKeyOf(path: string, isKnown: boolean): Buffer {
   return found.key;
 }
 
+/** The key of the database at `path`, where both are there; nothing is made. Throws StoreError. */
+export function presentKeyBeside(path: string): Buffer {
+  const key = presentKey(`${path}.key`);
+  if (isMissing(path)) throw databaseMissing(path);
+  return key;
+}
+
+/** The key at `path`, which is there; nothing is made. Throws StoreError. */
+export function presentKey(path: string): Buffer {
+  const found = readKey(path);
+  if (found === null) throw keyMissing(path);
+  return found.key;
+}
+
 /** The key of a store that is copied, at `path` for its copy. Throws StoreError where another key is there. */
 export function copyKey(path: string, key: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

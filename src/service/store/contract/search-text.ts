@@ -2,6 +2,7 @@
 // finds the same. A word is a run of letters and digits, without case and accents; of writing without spaces between words each
 // letter begins one. INVARIANT: a text that is searched for as it stands in a request finds that request.
 
+import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from './records.ts';
 
 /** A longer word is known by its beginning, in requests and in what is searched for. */
@@ -24,8 +25,19 @@ const ids = /(?<![\da-z-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-z-])/g
 const idBeginnings = /(?<![\da-z-])[\da-f]{8}-[\da-f]{4}-[\da-f]{1,4}(?:-[\da-f]{1,12}){0,2}(?![\da-z-])/gi;
 const zeroDecimals = /(?<=\d)\.0+(?![\d.\p{L}])/gu;
 
+/** Texts that come again and again: names of actions, agents and fields, reasons. Beyond so many all are forgotten. */
+const knownTextsMax = 10_000;
+const knownTextLengthMax = 100;
+const knownTexts = new Map<string, readonly string[]>();
+
 /** The words of a text, in order. */
 function textWords(text: string): readonly string[] {
+  if (text.length > knownTextLengthMax) return wordsIn(text);
+  if (knownTexts.size >= knownTextsMax) knownTexts.clear();
+  return memo(knownTexts, text, wordsIn);
+}
+
+function wordsIn(text: string): readonly string[] {
   const words: string[] = [];
   for (const [run] of folded(text).matchAll(letters)) {
     if (!isUnspaced.test(run)) words.push(shortened(run));
@@ -134,14 +146,25 @@ interface SearchedRecord {
  * The words of a request, in order: of its id, action, title, agent, first decision and recorded payload. What becomes of it later is
  * not among them.
  */
-export function wordsOfRequest({ id, actionKey, recordJson }: SearchedRequest): readonly string[] {
-  // Written by this service; whatever it holds, its words are those of its texts.
-  const { payload, title, agent, decision } = JSON.parse(recordJson) as SearchedRecord;
+export function wordsOfRequest(request: SearchedRequest): readonly string[] {
+  return wordsOf(request, searchedRecord(request));
+}
+
+/** Written by this service; whatever it holds, its words are those of its texts. */
+function searchedRecord({ recordJson }: SearchedRequest): SearchedRecord {
+  return JSON.parse(recordJson) as SearchedRecord;
+}
+
+function wordsOf(
+  { id, actionKey }: SearchedRequest,
+  { payload, title, agent, decision }: SearchedRecord,
+): readonly string[] {
   const words: string[] = [];
   const add = (text: string): void => {
     for (const word of textWords(text)) words.push(word);
   };
-  add(id);
+  // Found once, so that it is not worth knowing.
+  words.push(...wordsIn(id));
   add(actionKey);
   add(String(title ?? ''));
   add(String(agent?.name ?? ''));
@@ -194,10 +217,10 @@ function escapedUnit(unit: string): string {
 /** Of an index: each word once and no more of them than are kept, and the marks. */
 export function indexedWords(request: SearchedRequest): readonly string[] {
   const { agentId, actionKey, outcome } = request;
-  const { decision } = JSON.parse(request.recordJson) as SearchedRecord;
-  const policy = decision?.matchedPolicy ?? null;
+  const record = searchedRecord(request);
+  const policy = record.decision?.matchedPolicy ?? null;
   return [
-    ...[...new Set(wordsOfRequest(request))].slice(0, wordsOfRequestMax),
+    ...[...new Set(wordsOf(request, record))].slice(0, wordsOfRequestMax),
     ...markWords({ agentId, actionKey, outcome, policy }),
   ];
 }

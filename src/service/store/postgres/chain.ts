@@ -40,12 +40,7 @@ export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue
       const found = `SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`;
       return (await rows<StoredCheckpoint>(found)).map(checkpointOf);
     },
-    async latestAtMs() {
-      const [latest] = await rows<{ readonly atMs: number | null }>(
-        `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,
-      );
-      return latest?.atMs ?? null;
-    },
+    latestAtMs: () => latestAtMs(rows),
     addCheckpoint: (checkpoint) =>
       queue.write(
         async ({ insert }) =>
@@ -54,6 +49,14 @@ export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue
     tie: async () => void ((await isUntied(rows, 0)) && (await queue.write(tie))),
     prune: (checkpoint) => queue.write(prune(checkpoint)),
   };
+}
+
+/** Of the newest record; null where there is none. */
+export async function latestAtMs(rows: Rows): Promise<number | null> {
+  const [latest] = await rows<{ readonly atMs: number | null }>(
+    `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,
+  );
+  return latest?.atMs ?? null;
 }
 
 interface StoredCheckpoint extends Omit<SignedCheckpoint, 'lanes'> {

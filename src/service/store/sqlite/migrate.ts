@@ -62,6 +62,13 @@ export function checkSchemaVersion(database: Database): void {
   );
 }
 
+/** The version of a database that this one would bring up to date; null where there is nothing to do. Throws StoreError. */
+export function schemaVersionBefore(database: Database): number | null {
+  const latest = versionOf(migrationFiles().at(-1) ?? '');
+  const present = schemaVersion(database, latest);
+  return present === 0 || present === latest ? null : present;
+}
+
 function migrationFiles(): readonly string[] {
   return readdirSync(folder)
     .filter((name) => /^\d{3}\.sql$/.test(name))

@@ -25,6 +25,7 @@ import { createChangeCount } from '../shared/change-count.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { copyDatabase } from './file/copy.ts';
+import { copyEarlier } from './file/copy-earlier.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
 import { prepareReads, type Reads } from './reads.ts';
@@ -51,6 +52,7 @@ const defaultBusyTimeoutMs = 5_000;
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
   const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
+  await copyEarlier(path);
   const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed };
   const queue = await openWriteQueue(writerData, options.writesPendingMax ?? defaultWritesPendingMax);
   try {

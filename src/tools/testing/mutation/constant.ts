@@ -23,6 +23,10 @@ export function neighbours(literal: LiteralNode): readonly string[] {
     }
     case 'duration':
       return around(literal.text.slice(0, -1), 0).map((count) => `${count}${literal.text.at(-1)}`);
+    case 'months': {
+      const [count = '', unit] = literal.text.split(' ');
+      return around(count, 0).map((moved) => `${moved} ${unit}`);
+    }
     case 'date':
       return dates(literal.text);
     case 'instant':

@@ -23,6 +23,7 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
     case 'quantifier':
       return quantifierChanges(expression, text);
     case 'path':
+    case 'look-up':
     case 'has':
     case 'single-script':
     case 'else':
@@ -35,6 +36,7 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
     case 'boolean':
     case 'null':
     case 'today':
@@ -175,6 +177,7 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
     case 'date':
     case 'instant':
     case 'clock':
+    case 'months':
     case 'boolean':
     case 'null':
       return neighbours(expression).map((put) => replacement(text, expression.span, put));
@@ -188,6 +191,8 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
       return entryChanges(expression, text);
     case 'quantifier':
       return quantifierChanges(expression, text);
+    case 'look-up':
+      return valueChanges(expression.key, text);
     case 'single-script':
       return valueChanges(expression.subject, text);
     case 'else':

@@ -3,9 +3,10 @@
 
 import { posix } from 'node:path';
 import type { Span } from '../../../language/diagnostic/span.ts';
-import type { ListDeclaration, TextLiteral } from '../../../language/syntax/tree/tree.ts';
+import type { ListDeclaration, TableDeclaration, TextLiteral } from '../../../language/syntax/tree/tree.ts';
 import type { PolicySources } from '../../../pipeline.ts';
-import { entryRemoval, excerpt, type PolicyEdit } from './edit.ts';
+import { neighbours } from './constant.ts';
+import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
 
 /** Entries of one list that are left out, each in a mutant of its own. */
 const sampledEntriesMax = 5;
@@ -36,6 +37,19 @@ export function listChanges(
     case 'list-file':
       return fileChanges(source.path, readListFile);
   }
+}
+
+/** A value one step away, or a row that is gone: of a file a line. */
+export function tableChanges(
+  { source }: TableDeclaration,
+  text: string,
+  readListFile: PolicySources['readListFile'],
+): readonly PolicyEdit[] {
+  if (source.kind === 'table-file') return fileChanges(source.path, readListFile);
+  return sample(source.rows).flatMap((index) => {
+    const { value } = source.rows[index]!;
+    return neighbours(value).map((put) => replacement(text, value.span, put));
+  });
 }
 
 /** Indices; a list of one entry would be empty without it, which is another kind of mistake. */

@@ -100,6 +100,7 @@ function normalize(expression: Expression, ctx: Context): Expression {
     case 'arithmetic':
       return { ...expression, left: inner(expression.left), right: inner(expression.right) };
     case 'in-list':
+    case 'in-table':
     case 'in-hours':
     case 'in-cidr':
     case 'like':
@@ -107,6 +108,8 @@ function normalize(expression: Expression, ctx: Context): Expression {
     case 'mentions':
     case 'single-script':
       return { ...expression, subject: inner(expression.subject) };
+    case 'column':
+      return { ...expression, key: inner(expression.key) };
     case 'in-elements':
       return { ...expression, subject: inner(expression.subject), elements: inner(expression.elements) };
     case 'else':

@@ -12,7 +12,7 @@ import type { PolicySources } from '../../../pipeline.ts';
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
-import { fileChanges, listChanges } from './list.ts';
+import { fileChanges, listChanges, tableChanges } from './list.ts';
 import { ruleChanges } from './rule.ts';
 
 export interface Mutant extends PolicyEdit {
@@ -46,6 +46,8 @@ function declarationChanges(
   switch (declaration.kind) {
     case 'list':
       return listChanges(declaration, text, readListFile);
+    case 'table':
+      return tableChanges(declaration, text, readListFile);
     case 'hours':
       return declaration.file === null
         ? hoursChanges(declaration, text)

@@ -2,7 +2,7 @@
 // grant without its approval, and all that may be wrong with its conditions.
 
 import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
-import type { Clause, RuleNode } from '../../../language/syntax/tree/tree.ts';
+import type { Clause, NameNode, RuleNode } from '../../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { excerpt, type PolicyEdit, paragraphRemoval, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
@@ -67,6 +67,17 @@ function without(rule: RuleNode, kinds: readonly Clause['kind'][], text: string)
   return rule.clauses.filter(({ kind }) => kinds.includes(kind)).map(({ span }) => removal(text, span));
 }
 
+/** One group less is asked. */
+function withoutGroup(groups: readonly NameNode[], at: number, text: string): PolicyEdit {
+  const { span } = groups[at]!;
+  const start = at === 0 ? span.start : groups[at - 1]!.span.end;
+  const end = at === 0 ? groups[1]!.span.start : span.end;
+  return {
+    edits: [{ span: { ...span, start, end }, text: '' }],
+    change: `dropped \`${excerpt(text, span)}\``,
+  };
+}
+
 function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
   switch (clause.kind) {
     case 'for':
@@ -84,8 +95,11 @@ function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
         ...conditionChanges(clause.condition, text),
       ];
     case 'after-approval':
-    case 'after-reauth':
     case 'to':
+      return clause.groups.length === 1
+        ? []
+        : clause.groups.map((_, at) => withoutGroup(clause.groups, at, text));
+    case 'after-reauth':
     case 'because':
       return [];
   }

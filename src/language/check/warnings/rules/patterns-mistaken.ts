@@ -73,6 +73,7 @@ function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet):
 }
 
 function hasOuterStar(text: string): boolean {
+  if (!text.includes('*')) return false;
   return /^\*+[^*]/.test(text) !== /[^*]\*+$/.test(text) || /^\*[^*]+\*$/.test(text);
 }
 

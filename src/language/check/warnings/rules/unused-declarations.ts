@@ -7,6 +7,7 @@ import type { ExaminedRule } from '../engine/examined.ts';
 
 const mustBeUsed: readonly DeclarationKind[] = [
   'list',
+  'table',
   'let',
   'meter',
   'type',

@@ -2,7 +2,9 @@
 
 import * as personChanges from '../../../people/change-person.ts';
 import { resetFactors } from '../../../people/codes.ts';
+import type { Directory } from '../../../people/directory.ts';
 import { roles } from '../../../people/operations.ts';
+import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { conflict, invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
@@ -13,6 +15,8 @@ import { groupWarnings } from '../../views/group-warnings.ts';
 import {
   changedPersonExample,
   changedPersonSchema,
+  listedPersonExample,
+  listedPersonSchema,
   personExample,
   personSchema,
   shownPersonReply,
@@ -33,11 +37,13 @@ const listPeople = route<PeopleDeps>({
     id: 'listPeople',
     summary: 'People, the latest first',
     parameters: pageParameters,
-    replies: { 200: pageReply('A page of people', personSchema, personExample) },
+    replies: { 200: pageReply('A page of people', listedPersonSchema, listedPersonExample) },
   },
   handle: async ({ signInDeps: { directory } }, { query }) => {
     const { countMax, after } = readPage(query);
-    return pageOf(await directory.people.list({ countMax: countMax + 1, after }), countMax, shownPersonReply);
+    const found = await directory.people.list({ countMax: countMax + 1, after });
+    const { items, next_cursor } = pageOf(found, countMax, (person) => person);
+    return { items: await Promise.all(items.map((person) => listedPerson(directory, person))), next_cursor };
   },
 });
 
@@ -135,3 +141,8 @@ export const peopleRoutes: readonly Route<PeopleDeps>[] = [
   changePerson,
   resetFactorsOfPerson,
 ];
+
+async function listedPerson({ passkeys }: Pick<Directory, 'passkeys'>, person: Person) {
+  const [first] = await passkeys.list({ parent: person.id, countMax: 1 });
+  return { ...shownPersonReply(person), has_passkey: first !== undefined };
+}

@@ -12,6 +12,7 @@ import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { detailOf, mayFor } from '../../views/decided.ts';
+import { marksView } from '../../views/inbox-marks.ts';
 import { openQuestion, queueParameters, readAskedQueue, readQueue } from '../../views/queue.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from '../../views/request.ts';
 import { requestId } from './requests.ts';
@@ -48,7 +49,7 @@ const listApprovals = route<ApprovalDeps>({
     summary:
       'Requests that wait for the caller, for an approval or a step-up; questions to the caller and the nearest deadline first unless asked',
     description:
-      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, `may` says what the caller can do, and `question` that one waits for an answer.",
+      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. Those that the caller has put off are left out, too, unless `snoozed` asks for them. `requires.fell_away` names approvals that count no more, `may` says what the caller can do, and `question` that one waits for an answer.",
     parameters: [...pageParameters, ...queueParameters],
     replies: {
       200: {
@@ -73,12 +74,13 @@ const listApprovals = route<ApprovalDeps>({
       asked: { groups, owner: asOwner ? { id, email } : null },
       nowMs: Math.trunc(directory.clock()),
     };
-    const { shown, next, count } = await readQueue({ store, decisions }, asked, person, page);
+    const { shown, next, count, marks } = await readQueue({ store, decisions }, asked, person, page);
     return {
       items: shown.map((seen) => ({
         ...requestSummary(seen.state, seen.nowMs),
         may: mayFor(call, seen),
         question: openQuestion(seen, person.asked),
+        ...marksView(marks, seen, id),
       })),
       next_cursor: next === null ? null : cursorOf(next),
       count,

@@ -2,24 +2,21 @@
 // seen by everybody who may see the request. INVARIANT: a person who has approved holds no claim, and a request that waits no more has none.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { RefusedChange, Seen } from '../../../requests/approvals/change-request.ts';
-import { overAs } from '../../../requests/approvals/decide-now.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
 import {
   claimKeptMs,
   claimsAt,
   giveClaimBack,
   type RequestClaim,
   takeClaim,
-} from '../../../requests/claims.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
+} from '../../../requests/inbox/claims.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../calls/people-now.ts';
-import { notAllowed } from '../../calls/refusals.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { listReply, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
-import { isSeenBy, lookFor, mayFor, refused, requestNotFound } from '../../views/decided.ts';
+import { isSeenBy, lookAsAsked, lookWhileWaiting, overOf } from '../../views/decided.ts';
 import { requestId } from './requests.ts';
 
 interface ClaimDeps {
@@ -87,9 +84,7 @@ const claimRequest = route<ClaimDeps>({
   },
   handle: async ({ store, decisions }, call) => {
     const id = call.params.id ?? '';
-    const seen = await lookAsAsked(decisions, call, id);
-    const over = overOf(seen);
-    if (over !== null) throw refused(over);
+    const seen = await lookWhileWaiting(decisions, call, id);
     const { name } = actorOf(call).person;
     const { id: personId, who } = callerOf(actorOf(call));
     const claimant = { id: personId, who, name, nowMs: Math.trunc(seen.nowMs) };
@@ -117,24 +112,6 @@ const giveRequestBack = route<ClaimDeps>({
 });
 
 export const claimRoutes: readonly Route<ClaimDeps>[] = [listClaims, claimRequest, giveRequestBack];
-
-/** Throws where it is not for the caller, or waits for others. */
-async function lookAsAsked(
-  decisions: ClaimDeps['decisions'],
-  call: ManagedCall<unknown>,
-  id: string,
-): Promise<Seen> {
-  const seen = await lookFor(decisions, call, id);
-  if (seen === null) throw requestNotFound();
-  const isTheirs = overOf(seen) !== null || mayFor(call, seen).comment;
-  if (!isTheirs) throw notAllowed('neither you nor your groups are asked');
-  return seen;
-}
-
-/** Why nobody looks at it any more; null while it waits. */
-function overOf({ state, nowMs }: Seen): RefusedChange | null {
-  return overAs(state, 'reject', nowMs);
-}
 
 function claimView(
   { id, requestId, by, name, createdAtMs, endsAtMs }: RequestClaim,

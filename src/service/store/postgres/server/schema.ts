@@ -45,7 +45,7 @@ async function run(connection: Connection, file: string): Promise<void> {
   await connection.query({ text, answerMaxMs: stepMaxMs });
 }
 
-async function isServed(connection: Connection): Promise<boolean> {
+export async function isServed(connection: Connection): Promise<boolean> {
   const serving = await connection.query({
     text: `SELECT 1 FROM replicas WHERE ${isServing} LIMIT 1`,
   });
@@ -96,16 +96,18 @@ function foreign(): StoreError {
 
 /** The master key in the file; a new one for a new database. Rejects where it is not the key of this database. */
 export async function keyOfDatabase(connection: Connection, keyFile: string): Promise<Buffer> {
-  const known = async () => {
-    const text = 'SELECT value FROM settings WHERE name = $1';
-    const [found] = await connection.query<{ readonly value: string }>({ text }, [masterKeySetting]);
-    return found?.value ?? null;
-  };
-  const key = readKeyOf(keyFile, (await known()) !== null);
+  const key = readKeyOf(keyFile, (await knownKeyOf(connection)) !== null);
   await connection.query(
     { text: 'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING' },
     [masterKeySetting, masterKeyCheck(key)],
   );
-  if ((await known()) !== masterKeyCheck(key)) throw masterKeyMismatch(keyFile);
+  if ((await knownKeyOf(connection)) !== masterKeyCheck(key)) throw masterKeyMismatch(keyFile);
   return key;
+}
+
+/** What the database remembers of its master key; null where it knows of none. */
+export async function knownKeyOf(connection: Connection): Promise<string | null> {
+  const text = 'SELECT value FROM settings WHERE name = $1';
+  const [found] = await connection.query<{ readonly value: string }>({ text }, [masterKeySetting]);
+  return found?.value ?? null;
 }

@@ -30,8 +30,8 @@ export type FromSearcher =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: SearchAnswer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: SearchFailure };
 
-/** Of the thread's time, at most one part in twenty is spent on filling the index while nobody searches. */
-const restPerWork = 19;
+/** Of the thread's time, at most one part in thirty is spent on filling the index while nobody searches. */
+const restPerWork = 29;
 const takenAtOnce = 250;
 const lookAgainMs = 1_000;
 

@@ -1,13 +1,29 @@
 // Who serves a store: one process at a time, as each counts meters for itself. The lock is the operating system's on a
 // file beside the database, so that it goes with its process, however this ends.
 
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../contract/store-error.ts';
 import { toFailure } from './errors.ts';
 
 export interface ServingLock {
   release(): void;
+}
+
+/** Whether a process serves the database at `path`; nothing is locked by asking. */
+export function isServedByProcess(path: string): boolean {
+  const lockPath = `${path}.serving`;
+  if (!existsSync(lockPath)) return false;
+  const database = new Database(lockPath, { readonly: true, timeout: 0 });
+  try {
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (toFailure(error, lockPath).code !== 'locked') throw error;
+    return true;
+  } finally {
+    database.close();
+  }
 }
 
 /** A process that is just ending gets so long. */

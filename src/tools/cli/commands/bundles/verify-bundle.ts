@@ -6,7 +6,8 @@ import type { Command } from 'commander';
 import type { PackedProgram } from '../../../../language/program/packed/packed.ts';
 import { wholeOf } from '../../../../language/program/packed/whole.ts';
 import { compileToProgram } from '../../../../pipeline.ts';
-import { BundleError, type OpenedBundle, readBundle } from '../../../../service/policies/bundles/bundle.ts';
+import { sourcesOf } from '../../../../service/policies/bundles/read-sources.ts';
+import { BundleError, type OpenedBundle, readBundle } from '../../../../service/policies/compiled/bundle.ts';
 import { fileError } from '../../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../../output/output.ts';
 import { signedText } from './build.ts';
@@ -67,13 +68,7 @@ async function examine(bytes: Uint8Array, key: string | undefined): Promise<Exam
 }
 
 function saysWhatItsTextsSay({ texts, program }: OpenedBundle): boolean {
-  const { packed } = compileToProgram({
-    files: texts.filter(({ kind }) => kind === 'policy'),
-    readListFile: (path) => {
-      const list = texts.find((one) => one.kind === 'list' && one.path === path);
-      return list ?? { code: 'list-file-missing', message: `\`${path}\` is not in the bundle` };
-    },
-  });
+  const { packed } = compileToProgram(sourcesOf({ texts }).sources);
   return packed !== null && isSame(packed, program);
 }
 

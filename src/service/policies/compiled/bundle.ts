@@ -5,13 +5,15 @@
 //   "writ b1\n" | 1 where it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | program
 //   | SHA-256 of all before | Ed25519 signature of all before, where it is signed
 
+import type { Title } from '../../../language/model/title.ts';
 import type { PackedProgram } from '../../../language/program/packed/packed.ts';
 import { packedOfWhole, type WholeProgram, wholeOf } from '../../../language/program/packed/whole.ts';
 
 export interface BundledText {
   /** Relative to the policy directory. */
   readonly path: string;
-  readonly kind: 'policy' | 'list';
+  /** `about`: no text of the set, but what a service says of it. */
+  readonly kind: 'policy' | 'list' | 'about';
   readonly text: string;
 }
 
@@ -22,6 +24,27 @@ export interface Bundle {
   readonly commit: string | null;
   readonly texts: readonly BundledText[];
   readonly program: PackedProgram;
+  /** Only in what a service keeps for its next start. */
+  readonly kept?: KeptFacts;
+}
+
+/** What a set was made from, or was to be made from. */
+export interface SetContent {
+  /** SHA-256 over the policy files and the list files that were known to belong to them. */
+  readonly hash: string;
+  readonly listFiles: readonly string[];
+}
+
+/** What a program was made from, by what, and what it is called. */
+export interface KeptFacts {
+  /** The same where the same texts compile to the same program. */
+  readonly engine: string;
+  readonly content: SetContent;
+  /** Of the set, SHA-256 in hexadecimal. */
+  readonly digest: string;
+  readonly actions: number;
+  readonly rules: number;
+  readonly titles: readonly (readonly [action: string, title: Title])[];
 }
 
 export interface OpenedBundle extends Bundle {
@@ -71,6 +94,7 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
     madeMs,
     commit,
     key: signer?.key ?? null,
+    ...(bundle.kept === undefined ? {} : { kept: bundle.kept }),
     texts: bundle.texts.map(({ path, kind }, at) => ({ path, kind, bytes: texts[at]!.length })),
     program: whole,
   };
@@ -107,9 +131,9 @@ export async function readBundle(given: Uint8Array, key?: string): Promise<Opene
     at += length;
     return { path, kind, text: textOf(bytes.subarray(at - length, at)) };
   });
-  const { madeMs, commit } = header;
+  const { madeMs, commit, key: own, kept } = header;
   const program = packedOfWhole(header.program, bytes.subarray(at, end));
-  return { madeMs, commit, key: header.key, texts, program };
+  return { madeMs, commit, key: own, texts, program, ...(kept === undefined ? {} : { kept }) };
 }
 
 interface Signed {

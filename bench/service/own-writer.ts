@@ -1,0 +1,69 @@
+// A writer in the thread that decides, whose promises can be left out one by one: rows of a batch in one transaction, on disk
+// before any of them is answered, with the chain and the seal or without.
+
+import Database from 'better-sqlite3';
+import { chainStart } from '../../src/service/store/contract/chain.ts';
+import type { RequestRow } from '../../src/service/store/contract/records.ts';
+import { sealKeyOf } from '../../src/service/store/contract/seal.ts';
+import type { AppendLimits, AppendResult } from '../../src/service/store/contract/store.ts';
+import { prepareChain } from '../../src/service/store/sqlite/chain/chain.ts';
+import { createLinkHasher } from '../../src/service/store/sqlite/chain/link-hasher.ts';
+import { prepareBasisCheck } from '../../src/service/store/sqlite/grant-basis.ts';
+import { migrate } from '../../src/service/store/sqlite/migrate.ts';
+import { prepareSeal } from '../../src/service/store/sqlite/seal/seal.ts';
+import { prepareWrites } from '../../src/service/store/sqlite/writes.ts';
+
+export type KeepRow = (row: RequestRow, limits: AppendLimits) => Promise<AppendResult>;
+
+export interface OwnWriterOptions {
+  readonly isChained: boolean;
+  readonly isSealed: boolean;
+  /** A batch is written when it has so many rows. */
+  readonly batchOf: number;
+}
+
+interface Waiting {
+  readonly row: RequestRow;
+  readonly openMax: number;
+  readonly answer: (result: AppendResult) => void;
+}
+
+export function createOwnWriter(path: string, { batchOf, ...promises }: OwnWriterOptions): KeepRow {
+  const write = prepareBatch(path, promises);
+  let waiting: Waiting[] = [];
+  return (row, { openMax }) =>
+    new Promise((answer) => {
+      waiting.push({ row, openMax, answer });
+      if (waiting.length < batchOf) return;
+      const batch = waiting;
+      waiting = [];
+      write(batch);
+      for (const { answer } of batch) answer('stored');
+    });
+}
+
+function prepareBatch(
+  path: string,
+  { isChained, isSealed }: Omit<OwnWriterOptions, 'batchOf'>,
+): (batch: readonly Waiting[]) => void {
+  const masterKey = new Uint8Array(32);
+  const database = new Database(path);
+  // As `writer.ts` opens it.
+  database.pragma('page_size = 8192');
+  migrate(database, { masterKey, isSealed: false });
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  database.pragma('cache_size = -65536');
+  const chain = prepareChain(database, isChained ? createLinkHasher() : () => chainStart.hash);
+  const seal = isSealed ? prepareSeal(database, sealKeyOf(masterKey)) : null;
+  const apply = prepareWrites(database, { chain, actor: 'bench', basis: prepareBasisCheck(database) });
+  return database.transaction((batch: readonly Waiting[]) => {
+    const mayDiffer = chain.refresh();
+    seal?.begin(chain.end(), mayDiffer);
+    for (const { row, openMax } of batch) {
+      const result = apply({ kind: 'append-request', row, openMax, basis: null, entries: [] });
+      if (result !== 'stored') throw new Error(`a row is stored, and not ${String(result)}`);
+    }
+    seal?.finish(chain.end());
+  }).immediate;
+}

@@ -1,0 +1,45 @@
+// What each promise of a request costs at the service: servers with one promise more each, under the same load, in rotation.
+
+import { figureOf } from '../../src/tools/measure/figure.ts';
+import type { PromiseStep } from './promises.ts';
+import type { ServerKind } from './server.ts';
+import { measureServers, type RoundsOptions, type ServerRow } from './servers.ts';
+
+const steps = [
+  ['bare', 'HTTP: a bare Fastify route with schemas'],
+  ['untraced', 'who asks and how often, the payload checked, the decision, the reply'],
+  ['not-durable', "the trace of every rule, the record's text"],
+  ['unindexed', 'record, chain and seal on disk before the reply'],
+  ['full', 'the index for searches'],
+  ['signed', 'the signature checked, its nonce noted'],
+] as const satisfies readonly (readonly [ServerKind, string])[];
+
+const connections = 32;
+
+export interface ServedFigures {
+  readonly steps: readonly PromiseStep[];
+  /** Requests a second of the service with all it promises of unsigned requests, to those of the bare route, by round. */
+  readonly rateToBare: readonly number[];
+  readonly requestsPerSecond: readonly number[];
+}
+
+export async function measureServed(
+  options: Omit<RoundsOptions, 'connectionCounts'>,
+): Promise<ServedFigures> {
+  const kinds = steps.map(([kind]) => kind);
+  const rows = await measureServers(kinds, { ...options, connectionCounts: [connections] });
+  const rates = (kind: ServerKind) => resultsOf(rows, kind).map((one) => one.requestsPerSecond);
+  const bare = rates('bare');
+  return {
+    steps: steps.map(([kind, what]) => {
+      const nanoseconds = resultsOf(rows, kind).map((one) => one.processorPerRequest * 1_000);
+      return { what, figure: figureOf(nanoseconds) };
+    }),
+    rateToBare: rates('full').map((rate, round) => rate / bare[round]!),
+    requestsPerSecond: rates('full'),
+  };
+}
+
+function resultsOf(rows: readonly ServerRow[], kind: ServerKind): ServerRow['results'] {
+  return rows.find((row) => row.kind === kind)?.results ?? [];
+}

@@ -1,0 +1,179 @@
+// Who is to look after a request that waits, and putting it off for a while. INVARIANT: it is for people to read: nobody is
+// kept from deciding, and what is put off is back before its deadline.
+
+import { call } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import type { Queued } from './queue-table.tsx';
+
+interface HandlingProps {
+  readonly id: string;
+  readonly onSnooze: () => void;
+}
+
+export function Handling({ id, onSnooze }: HandlingProps) {
+  const { data, problem: unseen, reload } = useResource('getHandling', { params: { id } }, ['approvals']);
+  const { problem, run } = useSending();
+  const assignTo = (person: string): Promise<void> =>
+    run(async () => {
+      await setAssignee(id, person === '' ? null : person);
+      reload();
+    });
+  const bringBack = (): Promise<void> =>
+    run(async () => {
+      await call('unsnoozeRequest', { params: { id } });
+      tellDone('It is in your inbox again');
+      reload();
+    });
+  if (data === null) return <ProblemNote problem={unseen} onRetry={reload} />;
+  const { assigned_to: assigned, snoozed_until: until, people } = data;
+  const isListed = assigned === null || people.some((person) => person.id === assigned.person);
+  return (
+    <Section title="Who looks after it">
+      <ProblemNote problem={problem} />
+      <Field label="Assigned to" help="They are told by mail. Everybody who is asked can still decide.">
+        <select
+          value={assigned?.person ?? ''}
+          onChange={({ currentTarget }) => void assignTo(currentTarget.value)}
+        >
+          <option value="">Nobody</option>
+          {!isListed && <option value={assigned.person}>{assigned.name}</option>}
+          {people.map((person) => (
+            <option key={person.id} value={person.id}>
+              {person.is_you ? `You (${person.name})` : person.name}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {until === null ? (
+        <div>
+          <Button icon="clock" onClick={onSnooze}>
+            Put off…
+          </Button>
+        </div>
+      ) : (
+        <div class="approval-snoozed">
+          <Snoozed until={until} />
+          <Button onClick={bringBack}>Bring back</Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** Null for nobody. */
+export async function setAssignee(id: string, person: string | null): Promise<void> {
+  const params = { id };
+  await (person === null
+    ? call('unassignRequest', { params })
+    : call('assignRequest', { params, body: { person } }));
+  tellDone(person === null ? 'It is assigned to nobody' : 'Assigned: others see it');
+}
+
+interface SnoozeDialogProps {
+  readonly request: Pick<Queued, 'request_id' | 'expires_at'>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+export function SnoozeDialog({ request, onDone, onClose }: SnoozeDialogProps) {
+  const { request_id: id, expires_at } = request;
+  const { problem, run } = useSending();
+  const snoozeUntil = (atMs: number): Promise<void> =>
+    run(async () => {
+      await call('snoozeRequest', { params: { id }, body: { until: new Date(atMs).toISOString() } });
+      tellDone(`Put off until ${untilText(atMs)}`);
+      onClose();
+      onDone();
+    });
+  const choices = snoozeChoices(Date.now(), Date.parse(expires_at));
+  return (
+    <Dialog title="Put it off" onClose={onClose}>
+      <p>
+        It leaves your inbox until then, or until something happens to it. It stays in the inbox of everybody
+        else.
+      </p>
+      <ProblemNote problem={problem} />
+      {choices.length === 0 && <p>Its deadline is too near to put it off.</p>}
+      <div class="form-actions">
+        {choices.map(({ word, atMs }, at) => (
+          <Button key={word} onClick={() => snoozeUntil(atMs)} {...(at === 0 ? { 'data-first': '' } : {})}>
+            {word}
+          </Button>
+        ))}
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+const hourMs = 3_600_000;
+/** The service wants so much time left to decide. */
+const leftMs = 10 * 60_000;
+const morningHour = 9;
+
+interface SnoozeChoice {
+  readonly word: string;
+  readonly atMs: number;
+}
+
+/** Those that leave time to decide. */
+function snoozeChoices(nowMs: number, deadlineMs: number): readonly SnoozeChoice[] {
+  const morning = new Date(nowMs);
+  morning.setDate(morning.getDate() + 1);
+  morning.setHours(morningHour, 0, 0, 0);
+  const all = [
+    { word: '30 minutes', atMs: nowMs + hourMs / 2 },
+    { word: '2 hours', atMs: nowMs + 2 * hourMs },
+    { word: `Tomorrow, ${clockTime.format(morning)}`, atMs: morning.getTime() },
+  ];
+  return all.filter(({ atMs }) => atMs <= deadlineMs - leftMs);
+}
+
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const dayTime = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: 'numeric', minute: '2-digit' });
+
+function untilText(atMs: number): string {
+  const isToday = new Date(atMs).toDateString() === new Date().toDateString();
+  return (isToday ? clockTime : dayTime).format(atMs);
+}
+
+function Snoozed({ until }: { readonly until: string }) {
+  return (
+    <span class="claims-looking">
+      <Icon name="clock" size={14} />
+      <time dateTime={until}>Put off until {untilText(Date.parse(until))}</time>
+    </span>
+  );
+}
+
+/** What a row of the inbox says of it. */
+export function HandlingMarks({
+  assigned_to: assigned,
+  snoozed_until: until,
+}: Pick<Queued, 'assigned_to' | 'snoozed_until'>) {
+  return (
+    <>
+      {assigned !== null && (
+        <span class="claims-looking">
+          <Icon name="person" size={14} />
+          <span>
+            Assigned to {assigned.is_you ? 'you' : <PlainText text={assigned.name} isShort />} by{' '}
+            <PlainText text={assigned.by_name} isShort />
+          </span>
+        </span>
+      )}
+      {until !== null && <Snoozed until={until} />}
+    </>
+  );
+}

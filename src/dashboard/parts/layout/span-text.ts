@@ -1,0 +1,36 @@
+// Spans of time as people say them.
+
+const units = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** With so many of a unit or more, the next smaller one says nothing more. */
+const coarseMin = 10;
+
+/** A span in milliseconds in its largest whole unit, two where the first is small, rounded: "2 h 5 min", "3 d", "90 d". */
+export function spanText(ms: number): string {
+  const [roundedMs, index] = rounded(ms);
+  const [size, word] = units[index] ?? units[3];
+  const count = Math.floor(roundedMs / size);
+  const next = units[index + 1];
+  const rest =
+    next === undefined || count >= coarseMin ? 0 : Math.round((roundedMs - count * size) / next[0]);
+  return next === undefined || rest === 0 ? `${count} ${word}` : `${count} ${word} ${rest} ${next[1]}`;
+}
+
+/** To what is shown of it; that may be a whole one of the unit above. */
+function rounded(ms: number): readonly [ms: number, unit: number] {
+  const index = unitOf(ms);
+  const [size] = units[index] ?? units[3];
+  const [shown] = units[ms >= coarseMin * size ? index : index + 1] ?? units[3];
+  const roundedMs = Math.round(ms / shown) * shown;
+  return [roundedMs, unitOf(roundedMs)];
+}
+
+function unitOf(ms: number): number {
+  const index = units.findIndex(([size]) => ms >= size);
+  return index === -1 ? units.length - 1 : index;
+}

@@ -1,0 +1,189 @@
+// The command palette: what is typed finds pages, things to do, agents and requests, and Enter goes there. INVARIANT: it offers
+// only what the person's roles grant, and does nothing that a page does not do.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useResource } from '../api/resource.ts';
+import { useGrant, useSession } from '../api/session.tsx';
+import { go } from '../navigation/navigation.ts';
+import { Dialog } from '../parts/dialog/dialog.tsx';
+import { Icon, type IconName } from '../parts/layout/icon.tsx';
+import { PlainText } from '../parts/text/plain-text.tsx';
+import type { Page } from './page.ts';
+import './palette.css';
+import type { PaletteProps } from './use-palette.tsx';
+
+interface Entry {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly word: string;
+  /** What kind of thing it is, beside the word. */
+  readonly kind: string;
+  readonly run: () => void;
+}
+
+export default function Palette({ pages, onStop, onClose }: PaletteProps) {
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const listId = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const fixed = useFixedEntries(pages, onStop).filter((entry) => holds(entry.word, typed));
+  const { entries: found, isLooking } = useFound(typed);
+  const entries = [...fixed, ...found];
+  const chosen = Math.min(at, entries.length - 1);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
+  const run = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step !== 0 && entries.length > 0) setAt((chosen + step + entries.length) % entries.length);
+    else if (event.key === 'Enter') run(entries[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  const optionId = (index: number): string => `${listId}-${index}`;
+  return (
+    <Dialog title="Go to…" onClose={onClose}>
+      <input
+        role="combobox"
+        aria-label="A page, something to do, an agent or a request"
+        aria-expanded={entries.length > 0}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={chosen < 0 ? undefined : optionId(chosen)}
+        placeholder="A page, something to do, an agent, a request"
+        autoComplete="off"
+        spellcheck={false}
+        value={typed}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div class="palette-list" role="listbox" id={listId} aria-label="What fits" ref={list}>
+        {entries.map((entry, index) => (
+          <button
+            type="button"
+            tabIndex={-1}
+            key={entry.id}
+            id={optionId(index)}
+            role="option"
+            aria-selected={index === chosen}
+            onPointerMove={() => setAt(index)}
+            onClick={() => run(entry)}
+          >
+            <Icon name={entry.icon} />
+            <PlainText text={entry.word} isShort />
+            <span class="palette-kind">{entry.kind}</span>
+          </button>
+        ))}
+      </div>
+      <p class="palette-count" role="status">
+        {isLooking ? 'Looking…' : entries.length === 0 ? 'Nothing fits' : `${entries.length} found`}
+      </p>
+    </Dialog>
+  );
+}
+
+/** Whether the words begin words there, in whatever case and order. */
+function holds(word: string, typed: string): boolean {
+  const inIt = wordsOf(word);
+  return wordsOf(typed).every((one) => inIt.some((other) => other.startsWith(one)));
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly Entry[] {
+  const { session, signOut } = useSession();
+  const may = session?.may ?? {};
+  const places = pages.filter(
+    ({ menu, access }) => menu !== undefined && (access === 'signed-in' || access in may),
+  );
+  const things: readonly (Omit<Entry, 'id' | 'kind'> & { readonly access: string | null })[] = [
+    { word: 'Register an agent', icon: 'plus', access: 'agents.register', run: () => go('/agents/new') },
+    {
+      word: 'Invite somebody',
+      icon: 'plus',
+      access: 'people.invite',
+      run: () => go('/access?tab=invitations'),
+    },
+    { word: 'Stop agents by the kill switch', icon: 'stop', access: 'switches.use', run: onStop },
+    {
+      word: 'Your account: password, codes, passkeys, tokens',
+      icon: 'person',
+      access: null,
+      run: () => go('/account'),
+    },
+    { word: 'Sign out', icon: 'signOut', access: null, run: () => void signOut() },
+  ];
+  return [
+    ...places.map(({ pattern, title, menu }) => ({
+      id: pattern,
+      icon: menu?.icon ?? 'right',
+      word: title,
+      kind: 'page',
+      run: () => go(pattern),
+    })),
+    ...things
+      .filter(({ access }) => access === null || may[access] === 'yes')
+      .map(({ word, icon, run }) => ({ id: word, word, icon, run, kind: 'do' })),
+  ];
+}
+
+const foundMax = '6';
+const typingMs = 150;
+
+/** Agents and requests that hold what is typed, once the typing rests. */
+function useFound(typed: string): { readonly entries: readonly Entry[]; readonly isLooking: boolean } {
+  const text = useRested(typed.trim());
+  const query = { query: { text, limit: foundMax } };
+  const mayAgents = useGrant('agents.view') !== 'no' && text !== '';
+  const mayRequests = useGrant('requests.view') !== 'no' && text !== '';
+  const agents = useResource('listAgents', mayAgents ? query : null);
+  const requests = useResource('listRequests', mayRequests ? query : null);
+  const ofAgents = (mayAgents ? agents.data?.items : null) ?? [];
+  const ofRequests = (mayRequests ? requests.data?.items : null) ?? [];
+  const all: Entry = {
+    id: 'all requests',
+    icon: 'search',
+    word: `Search all requests for “${text}”`,
+    kind: 'search',
+    run: () => go(`/requests?text=${encodeURIComponent(text)}`),
+  };
+  return {
+    isLooking: text !== typed.trim() || agents.isLoading || requests.isLoading,
+    entries: [
+      ...ofAgents.map(({ id, name }) => ({
+        id,
+        icon: 'agent' as const,
+        word: name,
+        kind: 'agent',
+        run: () => go(`/agents/${id}`),
+      })),
+      ...ofRequests.map(({ request_id: id, title, action_key }) => ({
+        id,
+        icon: 'list' as const,
+        word: title === '' ? action_key : title,
+        kind: 'request',
+        run: () => go(`/requests/${id}`),
+      })),
+      ...(mayRequests ? [all] : []),
+    ],
+  };
+}
+
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), typingMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}

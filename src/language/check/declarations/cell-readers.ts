@@ -1,0 +1,105 @@
+// What the file of a table says in a cell → a value of the column's type, read as the gate reads a payload: in canonical
+// form, within its range. CSV writes a list with `;` between its elements.
+
+import type { Json } from '../../model/json.ts';
+import type { Range, Type } from '../../model/type.ts';
+import { compare, type Decimal, fromNumber, isInteger, parseDecimal } from '../../value/decimal.ts';
+import type { TableCell } from '../../value/table/cells.ts';
+import { length } from '../../value/text.ts';
+import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
+import { readerOf } from '../logic/literals.ts';
+import type { TableFormat } from '../messages/table-files.ts';
+
+/** Null where it is no value of the type. */
+export type CellReader = (source: Json) => TableCell | null;
+
+/** Of a type that a column can have; of money the amount. */
+export function cellReader(type: Type, format: TableFormat): CellReader {
+  switch (type.kind) {
+    case 'boolean':
+      return format === 'csv' ? (source) => booleans[source as string] ?? null : booleanOf;
+    case 'text':
+      return textReader(type);
+    case 'ip':
+      return ofText((text) => readerOf(type)(text) as TableCell | null);
+    case 'number':
+    case 'integer':
+    case 'money':
+      return numberReader(type.kind === 'integer', type.range, format);
+    case 'date':
+      return timeReader(parseDate, type.range);
+    case 'timestamp':
+      return timeReader(parseTimestamp, type.range);
+    case 'datetime':
+      return timeReader(parseDatetime, type.range);
+    case 'list':
+      return listReader(type, format);
+    // No column has these types.
+    case 'duration':
+    case 'record':
+    case 'any':
+      return () => null;
+  }
+}
+
+const booleans: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+function booleanOf(source: Json): boolean | null {
+  return typeof source === 'boolean' ? source : null;
+}
+
+function ofText(read: (text: string) => TableCell | null): CellReader {
+  return (source) => (typeof source === 'string' ? read(source) : null);
+}
+
+function textReader(type: Extract<Type, { kind: 'text' }>): CellReader {
+  const read = readerOf(type);
+  const hasLength = type.length.low !== null || type.length.high !== null;
+  return ofText((text) => {
+    const value = read(text) as string | null;
+    if (value === null || !hasLength) return value;
+    return isWithin(type.length, fromNumber(length(value))) ? value : null;
+  });
+}
+
+function numberReader(isWhole: boolean, range: Range, format: TableFormat): CellReader {
+  return (source) => {
+    const value = format === 'csv' ? parseDecimal(String(source)) : decimalOf(source);
+    if (value === null || (isWhole && !isInteger(value))) return null;
+    return isWithin(range, value) ? value : null;
+  };
+}
+
+function decimalOf(source: Json): Decimal | null {
+  return typeof source === 'number' ? fromNumber(source) : null;
+}
+
+function timeReader(parse: (text: string) => Decimal | null, range: Range): CellReader {
+  return ofText((text) => {
+    const value = parse(text);
+    return value !== null && isWithin(range, value) ? value : null;
+  });
+}
+
+function listReader(
+  { element, length: range }: Extract<Type, { kind: 'list' }>,
+  format: TableFormat,
+): CellReader {
+  const read = cellReader(element.type, format);
+  return (source) => {
+    const parts: readonly Json[] | null = Array.isArray(source)
+      ? source
+      : format === 'csv'
+        ? (source as string).split(';')
+        : null;
+    if (parts === null || !isWithin(range, fromNumber(parts.length))) return null;
+    const cells = parts.map((part) =>
+      read(typeof part === 'string' && format === 'csv' ? part.trim() : part),
+    );
+    return cells.includes(null) ? null : (cells as TableCell[]);
+  };
+}
+
+function isWithin({ low, high }: Range, value: Decimal): boolean {
+  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
+}

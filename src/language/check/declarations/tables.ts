@@ -1,0 +1,250 @@
+// From table declarations to tables: rows written in place, or read from a file, each cell a value of its column's type.
+// The rows are packed while they are read, so that a million of them take no more than their bytes.
+
+import type { Json } from '../../model/json.ts';
+import type { Column, Table } from '../../model/policy.ts';
+import { anyText, type Field, type Shape, type Slot, type Type } from '../../model/type.ts';
+import type { FieldNode, TableDeclaration, TableSource } from '../../syntax/tree/tree.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { type Decimal, formatDecimal } from '../../value/decimal.ts';
+import type { TableCell } from '../../value/table/cells.ts';
+import { RowsBuilder } from '../../value/table/rows.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept } from '../incremental/kept.ts';
+import { moneyType, readLiteralAs } from '../logic/literals.ts';
+import { sameOrNew } from '../logic/same.ts';
+import { fieldDeclaredTwice } from '../messages/errors.ts';
+import {
+  cellUnfit,
+  columnTypeUnfit,
+  keyMissing,
+  keyTwice,
+  keyTwiceInFile,
+  keyTypeUnfit,
+  tableFileMalformed,
+  tableFileUnnamed,
+} from '../messages/table-errors.ts';
+import { type FileFault, type FileRow, formatOf, readRows, type TableFormat } from '../messages/table-files.ts';
+import { type CellReader, cellReader } from './cell-readers.ts';
+import { textOfNamedFile } from './file-entries.ts';
+import { shownType } from './lists.ts';
+import { resolveShape, resolveType } from './types.ts';
+
+type TableFile = Extract<TableSource, { kind: 'table-file' }>;
+type WrittenRows = Extract<TableSource, { kind: 'rows' }>;
+
+/** Fills `env.tables`. A table in error is left out. */
+export function resolveTables(env: Environment): void {
+  for (const declaration of env.declarations.values()) {
+    if (declaration.kind !== 'table') continue;
+    const name = declaration.name.text;
+    const table = kept(env, declaration, () => {
+      const read = readTable(declaration, env);
+      if (read === null) env.leaveOut(declaration.span);
+      return read === null ? null : likeBefore(read, env.checkState.before.tables.get(name));
+    });
+    if (table !== null) env.tables.set(name, table);
+  }
+}
+
+/** The previous table where it holds the same; else with the previous types where these are equal: conditions rest on them. */
+function likeBefore(table: Table, before: Table | undefined): Table {
+  const { key, columns } = table;
+  const known = { ...table, key: sameOrNew(before?.key, key), columns: sameOrNew(before?.columns, columns) };
+  return sameOrNew(before, known);
+}
+
+function readTable({ name, source }: TableDeclaration, env: Environment): Table | null {
+  return source.kind === 'rows' ? written(name.text, source, env) : fromFile(name.text, source, env);
+}
+
+function written(name: string, { rows }: WrittenRows, env: Environment): Table | null {
+  const type = shownType(rows.map(({ value }) => value));
+  const builder = new RowsBuilder();
+  const places = new Map<string, (typeof rows)[number]['key']>();
+  for (const { key, value } of rows) {
+    const earlier = places.get(key.text);
+    if (earlier !== undefined) env.report(keyTwice(key, earlier));
+    const cell = readLiteralAs(value, type, env);
+    if (cell === null || earlier !== undefined) continue;
+    places.set(key.text, key);
+    builder.add(key.text, [cell as TableCell]);
+  }
+  const made = builder.count < rows.length ? null : builder.finish();
+  if (made === null || 'twice' in made) return null;
+  const column: Column = { name: '', type: type.kind === 'money' ? moneyType : type };
+  return { name, key: anyText, columns: [column], rows: made };
+}
+
+interface Declared {
+  readonly key: { readonly name: string; readonly type: Type };
+  readonly shape: Shape;
+}
+
+function fromFile(name: string, source: TableFile, env: Environment): Table | null {
+  const declared = declaredColumns(source, env);
+  const format = formatOf(source.path.value);
+  if (format === null) env.report(tableFileUnnamed(source.path));
+  const text = textOfNamedFile(source.path, env);
+  if (declared === null || format === null || text === null) return null;
+  const rows = packRows(source, { declared, format, text }, env);
+  if (rows === null) return null;
+  const columns = declared.shape.fields.map((field) => ({ name: field.name, type: readType(field.type) }));
+  return { name, key: declared.key.type, columns, rows };
+}
+
+/** An amount brings its currency with it. */
+function readType(type: Type): Type {
+  return type.kind === 'money' ? moneyType : type;
+}
+
+/** Null where a type is in error. */
+function declaredColumns({ key, columns }: TableFile, env: Environment): Declared | null {
+  const keySlot = resolveType(key.type, env);
+  const shape = resolveShape(columns, env);
+  let isSound = keySlot !== null;
+  if (keySlot !== null && (key.isOptional || !isKey(keySlot))) {
+    env.report(keyTypeUnfit(key.type.span, keySlot));
+    isSound = false;
+  }
+  for (const node of columns.fields) {
+    const field = shape.fields.find((one) => one.name === node.name.text);
+    if (node.name.text === key.name.text) env.report(fieldDeclaredTwice(node.name, key.name));
+    isSound &&= node.name.text !== key.name.text && field !== undefined && isColumn(field, node, env);
+  }
+  return isSound && keySlot !== null ? { key: { name: key.name.text, type: keySlot.type }, shape } : null;
+}
+
+function isKey({ type, isNullable, isSecret, isSigned }: Slot): boolean {
+  return (type.kind === 'text' || type.kind === 'integer') && !isNullable && !isSecret && !isSigned;
+}
+
+function isColumn(field: Field, node: FieldNode, env: Environment): boolean {
+  const isPlain = ({ isNullable, isSecret, isSigned, type }: Slot): boolean =>
+    !isNullable && !isSecret && !isSigned && !['record', 'any', 'duration'].includes(type.kind);
+  const { type } = field;
+  const isFit =
+    isPlain(field) && (type.kind !== 'list' || (isPlain(type.element) && type.element.type.kind !== 'list'));
+  if (!isFit) env.report(columnTypeUnfit(node.type.span, field));
+  return isFit;
+}
+
+interface ToPack {
+  readonly declared: Declared;
+  readonly format: TableFormat;
+  readonly text: string;
+}
+
+/** So many faults are told; who mends a file does not read more at once. */
+const faultsMax = 10;
+
+function packRows(
+  source: TableFile,
+  { declared, format, text }: ToPack,
+  env: Environment,
+): Table['rows'] | null {
+  const reading = createReading(source, declared, format);
+  const builder = new RowsBuilder();
+  const lines: number[] = [];
+  let faults = 0;
+  for (const row of readRows(format, text)) {
+    const problem =
+      'fault' in row ? tableFileMalformed(source.path, row.line, row.fault) : reading(row, builder);
+    if (problem === null) lines.push(row.line);
+    else {
+      env.report(problem);
+      faults += 1;
+    }
+    if (faults === faultsMax) return null;
+  }
+  if (faults > 0) return null;
+  const made = builder.finish();
+  if (!('twice' in made)) return made;
+  const [first, second] = made.twice;
+  env.report(keyTwiceInFile(source.path, [lines[first]!, lines[second]!], builder.keyAt(first)));
+  return null;
+}
+
+type Fault = ReturnType<typeof cellUnfit>;
+
+/** Adds a row, or says what is wrong with it. */
+function createReading(
+  { path }: TableFile,
+  { key, shape }: Declared,
+  format: TableFormat,
+): (row: FileRow, into: RowsBuilder) => Fault | null {
+  const readKey = cellReader(key.type, format);
+  const fields = shape.fields.map((field) => ({ field, read: cellReader(field.type, format), format }));
+  const columnsFault = createColumnsCheck({ key, shape }, format);
+  return (row, into) => {
+    const { line, cells } = row;
+    const place = (column: string) => ({ line, column, source: cells[column] });
+    const fault = columnsFault(row);
+    if (fault !== null) return tableFileMalformed(path, fault.line, fault.fault);
+    const found = keyText(cells[key.name], readKey);
+    if (found === null) {
+      const isEmpty = cells[key.name] === undefined;
+      return isEmpty ? keyMissing(path, place(key.name)) : cellUnfit(path, place(key.name), key.type);
+    }
+    const own: (TableCell | undefined)[] = [];
+    for (const one of fields) {
+      const cell = cellIn(cells, one.field, one);
+      if (cell === null) return cellUnfit(path, place(one.field.name), one.field.type);
+      own.push(cell);
+    }
+    into.add(found, own);
+    return null;
+  };
+}
+
+/** The columns of CSV are those of its first line, so what is wrong with them is said once; JSON says them in every line. */
+function createColumnsCheck({ key, shape }: Declared, format: TableFormat): (row: FileRow) => FileFault | null {
+  const known = new Set([key.name, ...shape.fields.map(({ name }) => name)]);
+  const stray = (cells: FileRow['cells']): string | undefined =>
+    shape.isOpen ? undefined : Object.keys(cells).find((column) => !known.has(column));
+  if (format === 'jsonl') {
+    return ({ line, cells }) => {
+      const column = stray(cells);
+      return column === undefined ? null : { line, fault: undeclared(column) };
+    };
+  }
+  let isFirst = true;
+  return ({ cells }) => {
+    if (!isFirst) return null;
+    isFirst = false;
+    const missing = [...known].find((column) => !(column in cells));
+    if (missing !== undefined) return { line: 1, fault: `names no column \`${missing}\`` };
+    const column = stray(cells);
+    return column === undefined ? null : { line: 1, fault: undeclared(column) };
+  };
+}
+
+function undeclared(column: string): string {
+  return `has a column \`${column}\` that is not declared`;
+}
+
+function keyText(source: Json | undefined, read: CellReader): string | null {
+  const value = source === undefined ? null : read(source);
+  if (value === null || typeof value === 'string') return value;
+  return formatDecimal(value as Decimal);
+}
+
+/** Undefined where there may be none; null where it is none of the type, or not there. */
+function cellIn(
+  cells: FileRow['cells'],
+  field: Field,
+  { read, format }: { readonly read: CellReader; readonly format: TableFormat },
+): TableCell | undefined | null {
+  const source = cells[field.name];
+  if (source === undefined || (source === null && field.isOptional)) return emptyCell(field, format);
+  const value = read(source);
+  if (field.type.kind !== 'money' || value === null) return value;
+  const currency = cells[field.type.currencyField ?? ''];
+  return typeof currency === 'string' && isCurrency(currency) ? { amount: value as Decimal, currency } : null;
+}
+
+/** CSV has no other way to write a list without elements. */
+function emptyCell({ isOptional, type }: Field, format: TableFormat): TableCell | undefined | null {
+  if (isOptional) return undefined;
+  return type.kind === 'list' && format === 'csv' && (type.length.low?.coefficient ?? 0n) === 0n ? [] : null;
+}

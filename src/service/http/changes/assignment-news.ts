@@ -1,0 +1,35 @@
+// That somebody is to look after a request, told to them by mail.
+
+import type { Person } from '../../people/person.ts';
+import type { NewsDeps } from './news-deps.ts';
+import { oneLine } from './one-line.ts';
+
+/** Which request, and what it is about; `title` is empty where nothing short says so. */
+export interface AssignedRequest {
+  readonly requestId: string;
+  readonly actionKey: string;
+  readonly title: string;
+}
+
+type Named = Pick<Person, 'name' | 'email'>;
+
+export interface AssignmentNews {
+  assigned(request: AssignedRequest, to: Named, by: Named): void;
+}
+
+export function createAssignmentNews({
+  publicUrl,
+  mailer,
+}: Pick<NewsDeps, 'publicUrl' | 'mailer'>): AssignmentNews {
+  return {
+    assigned: ({ requestId, actionKey, title }, { email }, by) => {
+      const about = oneLine(title === '' ? actionKey : title);
+      const who = oneLine(by.name);
+      mailer?.post({
+        to: email,
+        subject: `Writ: ${who} asks you to look after ${about}`,
+        text: `${about}\n\n${who} has assigned this request to you. It waits for a decision.\n\nLook at it and decide:\n${publicUrl}/approvals/${requestId}\n`,
+      });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// A person puts a request off: it leaves their inbox until a moment, or until something becomes of it. INVARIANT: it is back
+// before the request's deadline, and for everybody else nothing changes.
+
+import type { DocumentStore } from '../../store/contract/documents.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
+
+export interface Snooze {
+  readonly id: string;
+  readonly personId: string;
+  readonly requestId: string;
+  /** How many events the request had: with one more, the snooze is over. */
+  readonly seen: number;
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+}
+
+const kind: InboxKind<Snooze> = { kind: 'snooze', parentOf: ({ personId }) => personId };
+/** So much is left of the wait, at least, when the request comes back. */
+export const snoozeLeavesMs = 10 * 60_000;
+/** That many a person keeps in mind. */
+const snoozesMax = 200;
+
+/** Those of a person that count at a moment, by the id of their request. */
+export async function snoozesOf(
+  documents: Pick<DocumentStore, 'list'>,
+  personId: string,
+  nowMs: number,
+): Promise<ReadonlyMap<string, Snooze>> {
+  const all = await inboxMarksAt(documents, kind, { nowMs, countMax: snoozesMax, parent: personId });
+  return new Map(all.map((one) => [one.requestId, one]));
+}
+
+/** `too-many`: the person has put off as many as can be. */
+export async function snooze(
+  documents: DocumentStore,
+  draft: Omit<Snooze, 'id'>,
+): Promise<'snoozed' | 'too-many'> {
+  const { personId, requestId, createdAtMs: nowMs } = draft;
+  const others = await snoozesOf(documents, personId, nowMs);
+  if (others.size >= snoozesMax && !others.has(requestId)) return 'too-many';
+  const id = snoozeId(personId, requestId);
+  return await untilChanged(documents, kind, async (all) => {
+    const before = await all.find(id);
+    return { write: all.put({ id, ...draft }, before?.version ?? 0), result: 'snoozed' };
+  });
+}
+
+/** Where the person has not put it off, nothing changes. */
+export function unsnooze(documents: DocumentStore, personId: string, requestId: string): Promise<null> {
+  return untilChanged(documents, kind, async (all) => {
+    const before = await all.find(snoozeId(personId, requestId));
+    return { write: before === null ? null : all.remove(before.value, before.version), result: null };
+  });
+}
+
+function snoozeId(personId: string, requestId: string): string {
+  return `${personId} ${requestId}`;
+}

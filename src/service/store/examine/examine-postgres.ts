@@ -1,0 +1,67 @@
+// A database of records looked at. INVARIANT: nothing is made, migrated or locked, whatever is found.
+
+import { masterKeyCheck, masterKeyMismatch, presentKey } from '../contract/master-key.ts';
+import { nameOfDifference } from '../contract/state.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { latestAtMs } from '../postgres/chain.ts';
+import type { PostgresOptions } from '../postgres/postgres.ts';
+import { type Connection, connect } from '../postgres/server/connection.ts';
+import { toStoreFailure } from '../postgres/server/errors.ts';
+import { createReadPool } from '../postgres/server/read-pool.ts';
+import { isServed, knownKeyOf, requireSchema } from '../postgres/server/schema.ts';
+import { consistencyStore } from '../postgres/state.ts';
+import type { ExaminedStore } from './examined-store.ts';
+
+/** Rejects with a StoreError where the store cannot be used. */
+export async function examinePostgres({
+  url,
+  keyFile,
+}: Pick<PostgresOptions, 'url' | 'keyFile'>): Promise<ExaminedStore> {
+  const connection = await connect(url);
+  try {
+    const serverMs = await clockOf(connection);
+    if (await isOfEarlierVersion(connection))
+      return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
+    const known = await knownKeyOf(connection);
+    if (known !== null && known !== masterKeyCheck(presentKey(keyFile))) throw masterKeyMismatch(keyFile);
+    return {
+      isEarlier: false,
+      isServed: await isServed(connection),
+      serverMs,
+      ...(await recordsOf(url)),
+    };
+  } catch (error) {
+    throw toStoreFailure(error);
+  } finally {
+    await connection.end();
+  }
+}
+
+async function recordsOf(url: string): Promise<Pick<ExaminedStore, 'newestMs' | 'difference'>> {
+  const pool = createReadPool(url);
+  try {
+    const [first] = await consistencyStore(pool).differences({ isQuick: true });
+    return {
+      newestMs: await latestAtMs(pool.rows),
+      difference: first === undefined ? null : `${nameOfDifference(first)}: ${first.message}`,
+    };
+  } finally {
+    await pool.close();
+  }
+}
+
+async function clockOf(connection: Connection): Promise<number | null> {
+  const text = 'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"';
+  const [found] = await connection.query<{ readonly nowMs: number }>({ text });
+  return found?.nowMs ?? null;
+}
+
+async function isOfEarlierVersion(connection: Connection): Promise<boolean> {
+  try {
+    await requireSchema(connection);
+    return false;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'older-database') return true;
+    throw error;
+  }
+}

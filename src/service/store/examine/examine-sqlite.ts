@@ -1,0 +1,64 @@
+// An SQLite file of records looked at. INVARIANT: nothing is made, migrated or locked, whatever is found.
+
+import Database from 'better-sqlite3';
+import { checkDataFiles } from '../contract/file-guards.ts';
+import {
+  knownMasterKey,
+  masterKeyCheck,
+  masterKeyMismatch,
+  presentKeyBeside,
+} from '../contract/master-key.ts';
+import { sealKeyOf } from '../contract/seal.ts';
+import { nameOfDifference } from '../contract/state.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { withStoreErrors } from '../sqlite/file/errors.ts';
+import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
+import { checkSchemaVersion } from '../sqlite/migrate.ts';
+import { prepareReads } from '../sqlite/reads.ts';
+import { checkSeal } from '../sqlite/seal/seal-check.ts';
+import type { ExaminedStore } from './examined-store.ts';
+
+const busyTimeoutMs = 5_000;
+
+/** Throws a StoreError where the store cannot be used. */
+export function examineSqlite(path: string): ExaminedStore {
+  return withStoreErrors(path, () => {
+    checkDataFiles(path);
+    const key = presentKeyBeside(path);
+    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    try {
+      // Of one moment, though a service may be writing.
+      database.exec('BEGIN');
+      const known = knownMasterKey(database);
+      if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
+      const isEarlier = isOfEarlierVersion(database);
+      return {
+        isEarlier,
+        isServed: isServedByProcess(path),
+        newestMs: isEarlier ? null : prepareReads(database).latestAtMs(),
+        serverMs: null,
+        difference: isEarlier ? null : firstDifference(database, key),
+      };
+    } finally {
+      database.close();
+    }
+  });
+}
+
+function isOfEarlierVersion(database: Database.Database): boolean {
+  try {
+    checkSchemaVersion(database);
+    return false;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'older-database') return true;
+    throw error;
+  }
+}
+
+function firstDifference(database: Database.Database, masterKey: Uint8Array): string | null {
+  const checking = checkSeal(database, { key: sealKeyOf(masterKey), isQuick: true });
+  let step = checking.next();
+  while (step.done !== true) step = checking.next();
+  const [first] = step.value;
+  return first === undefined ? null : `${nameOfDifference(first)}: ${first.message}`;
+}

@@ -1,0 +1,70 @@
+// An installation, part by part, as the settings describe it. INVARIANT: nothing is changed but a small file that is written to
+// the data directory and deleted again.
+
+import type { Config } from '../../../service/http/config.ts';
+import { type PartFinding, unused } from './finding.ts';
+import { examineData, examinePackages, examineRoom } from './machine.ts';
+import { clockOf, examineAddress, examineIssuer, examineMail, examinePort } from './network.ts';
+import { examineBundle, examinePolicies } from './policies.ts';
+import { examineClock, examineRecords, type SeenTime } from './records.ts';
+
+/** Words of docs/CLI.md. */
+export type InstallationPart =
+  | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
+  | ('port' | 'address' | 'mail' | 'sign-on' | 'users');
+
+export type NamedFinding = PartFinding & { readonly part: InstallationPart };
+
+/** In the order in which one rests on the other. */
+export async function examineInstallation(config: Config): Promise<readonly NamedFinding[]> {
+  const packages = await examinePackages();
+  // Without them the rest would only say the same.
+  if (packages.state === 'wrong') return [{ part: 'packages', ...packages }];
+  const { key, store, examined } = await examineRecords(config);
+  const { sso, users } = config;
+  const [policies, bundle, port, address, mail, signOn, onBehalf, times] = await Promise.all([
+    examinePolicies(config),
+    examineBundle(config),
+    examinePort(config, examined?.isServed === true),
+    examineAddress(config),
+    examineMail(config),
+    sso === null
+      ? unused('no sso.issuer: people have passwords and passkeys')
+      : examineIssuer({ setting: 'sso.issuer', issuer: sso.issuer, keys: null }),
+    users === null
+      ? unused("no users.issuer: agents ask on nobody's behalf")
+      : examineIssuer({ setting: 'users.issuer', ...users }),
+    timesOf(config, examined?.serverMs ?? null),
+  ]);
+  const named = {
+    packages,
+    disk: examineRoom(config),
+    key,
+    store,
+    clock: examineClock(Date.now(), examined?.newestMs ?? null, times),
+    policies,
+    bundle,
+    port,
+    address,
+    mail,
+    'sign-on': signOn,
+    users: onBehalf,
+  } as const satisfies Partial<Record<InstallationPart, PartFinding>>;
+  const findings = Object.entries(named).map(([part, finding]) => ({
+    part: part as InstallationPart,
+    ...finding,
+  }));
+  const data = examineData(config).map((finding): NamedFinding => ({ part: 'data', ...finding }));
+  return [...findings.slice(0, 1), ...data, ...findings.slice(1)];
+}
+
+/** The clocks of the others that the settings name. */
+async function timesOf(
+  { publicUrl, sso, users }: Config,
+  serverMs: number | null,
+): Promise<readonly SeenTime[]> {
+  const addresses = [publicUrl, sso?.issuer ?? null, users?.issuer ?? null].filter((one) => one !== null);
+  const seen = await Promise.all([...new Set(addresses)].map(clockOf));
+  const ofDatabase = serverMs === null ? null : { whose: 'the database', atMs: serverMs };
+  return [...seen, ofDatabase].filter((one) => one !== null);
+}

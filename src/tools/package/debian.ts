@@ -1,0 +1,52 @@
+// `node src/tools/package/debian.ts [FOLDER]`: the two npm packages of FOLDER (`build` unless it is given) into a package for Debian and
+// Ubuntu in the same folder: the service under /opt/writ with all that it needs but Node, its unit, a user of its own, and a first policy.
+
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { layBeside } from './debian-layout.ts';
+import { packageManifest, serviceManifest } from './manifests.ts';
+
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+const [given = 'build'] = process.argv.slice(2);
+const folder = resolve(given);
+const architecture = architectures[process.arch];
+if (architecture === undefined) throw new Error(`no package is made on ${process.arch}`);
+
+const making = mkdtempSync(join(tmpdir(), 'writ-debian-'));
+try {
+  const place = join(making, 'writ');
+  installInto(join(place, 'opt/writ'));
+  layBeside(place, architecture);
+  const made = join(folder, `writ_${packageManifest.version}_${architecture}.deb`);
+  execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', place, made], { stdio: 'pipe' });
+  console.log(made);
+} finally {
+  rmSync(making, { recursive: true, force: true });
+}
+
+function installInto(place: string): void {
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
+  const tarballs = [packageManifest, serviceManifest].map(({ name, version }) =>
+    join(folder, `${name}-${version}.tgz`),
+  );
+  const flags = [
+    '--ignore-scripts',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--omit=dev',
+  ];
+  execFileSync('npm', ['install', ...flags, ...tarballs], { cwd: place, stdio: 'pipe' });
+  // npm notes where the tarballs lay.
+  rmSync(join(place, 'node_modules/.package-lock.json'));
+  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
+  // Binaries for other platforms.
+  const wanted = `${process.platform}-${process.arch}.node`;
+  for (const path of globSync('node_modules/better-sqlite3/prebuilds/*.node', { cwd: place }))
+    if (!path.endsWith(`/${wanted}`)) rmSync(join(place, path));
+}

@@ -1,0 +1,74 @@
+// `npm run release [-- --dry-run] [FOLDER]`: makes and describes what is published of this version, in FOLDER (`build/release` unless
+// it is given), and tags the commit. With `--dry-run` nothing is tagged, and what a release would refuse is only told.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { release as bundleRelease } from '../../service/policies/bundles/bundle.ts';
+import { packageManifest } from '../package/manifests.ts';
+import { describeRelease, notesOf, type Source } from './describe.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const { values, positionals } = parseArgs({
+  options: { 'dry-run': { type: 'boolean' } },
+  allowPositionals: true,
+});
+const isDry = values['dry-run'] === true;
+const folder = resolve(positionals[0] ?? 'build/release');
+
+const { version } = packageManifest;
+const problems = problemsOf();
+for (const problem of problems) console.error(`release ${version}: ${problem}`);
+if (problems.length > 0 && !isDry) process.exit(1);
+make({
+  version,
+  commit: git('rev-parse', 'HEAD'),
+  at: new Date(git('log', '-1', '--format=%cI')).toISOString(),
+});
+
+function make(source: Source): void {
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new Error(`${folder} is not empty: name another folder`);
+  mkdirSync(folder, { recursive: true });
+  execFileSync(process.execPath, [join(root, 'src/tools/package/build.ts'), folder], { stdio: 'inherit' });
+  describeRelease(folder, source);
+  for (const name of readdirSync(folder).toSorted()) console.log(join(folder, name));
+  if (isDry) return;
+  git('tag', '--annotate', tagOf(), '--message', `Writ ${version}`);
+  console.log(`tagged ${tagOf()}: push the tag, and publish what is in ${folder}`);
+}
+
+/** What is wrong with the checkout for a release, in lower case without a final period. */
+function problemsOf(): readonly string[] {
+  return [
+    git('status', '--porcelain') === '' ? null : 'the checkout has changes that are not committed',
+    git('tag', '--list', tagOf()) === ''
+      ? null
+      : `${tagOf()} is tagged already: raise the version in package.json`,
+    bundleRelease === version
+      ? null
+      : `bundles call this release ${bundleRelease}: see service/policies/bundles/bundle.ts`,
+    existsSync(join(root, 'test/upgrades', version))
+      ? null
+      : 'no store of this version is kept for the tests of later ones: node test/upgrades/keep.ts',
+    problemOfNotes(),
+  ].filter((problem) => problem !== null);
+}
+
+function problemOfNotes(): string | null {
+  try {
+    notesOf(version);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function tagOf(): string {
+  return `v${version}`;
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+}

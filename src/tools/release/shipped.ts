@@ -1,0 +1,108 @@
+// What a user of the published packages gets from others: the packages that npm installs beside ours, and those whose code is in the
+// dashboard. It is read from the lock file, so that versions and hashes are those that the tests ran with.
+
+import { readFileSync } from 'node:fs';
+import { packageManifest, serviceManifest } from '../package/manifests.ts';
+
+type Owner = 'writ' | 'writ-service' | 'the dashboard';
+
+export interface ShippedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** As its author wrote it, an SPDX expression as a rule; null where the lock file has none. */
+  readonly license: string | null;
+  /** `sha512-` and base64. */
+  readonly integrity: string;
+  /** In which of ours it is. */
+  readonly by: readonly Owner[];
+}
+
+interface Locked {
+  readonly version: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** By path, such as `node_modules/a/node_modules/b`; the checkout's own is ''. */
+type Lock = Readonly<Record<string, Locked>>;
+
+/** What is bundled into the pages, by name; the lock file has the rest. */
+export const ofTheDashboard = [
+  '@codemirror/autocomplete',
+  '@codemirror/commands',
+  '@codemirror/language',
+  '@codemirror/lint',
+  '@codemirror/state',
+  '@codemirror/view',
+  '@lezer/highlight',
+  '@simplewebauthn/browser',
+  'diff',
+  'lucide',
+  'preact',
+  'uplot',
+  'uqr',
+] as const;
+
+export function readLock(): Lock {
+  const text = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly packages: Lock }).packages;
+}
+
+/** Sorted by name and version; one that npm puts into several places is one. */
+export function shippedPackages(lock: Lock): readonly ShippedPackage[] {
+  const roots = {
+    writ: Object.keys(packageManifest.dependencies),
+    'writ-service': Object.keys(serviceManifest.dependencies).filter((name) => name !== packageManifest.name),
+    'the dashboard': ofTheDashboard,
+  } as const satisfies Record<Owner, readonly string[]>;
+  const found = new Map<string, ShippedPackage>();
+  for (const [owner, names] of Object.entries(roots) as [Owner, readonly string[]][]) {
+    for (const path of closure(lock, names)) {
+      const one = packageAt(lock, path);
+      const key = `${one.name} ${one.version}`;
+      const by = found.get(key)?.by ?? [];
+      found.set(key, { ...one, by: by.includes(owner) ? by : [...by, owner] });
+    }
+  }
+  return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, shipped]) => shipped);
+}
+
+function packageAt(lock: Lock, path: string): Omit<ShippedPackage, 'by'> {
+  const { version, license, integrity } = lock[path]!;
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  if (integrity === undefined) throw new Error(`the lock file has no hash of ${name}`);
+  return { name, version, license: license ?? null, integrity };
+}
+
+/** The paths of the packages, and of all that they depend on. */
+function closure(lock: Lock, names: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const waiting = names.map((name) => placeOf(lock, '', name));
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (path === null || found.has(path)) continue;
+    found.add(path);
+    const from = path;
+    waiting.push(...neededBy(lock[path]!).map((name) => placeOf(lock, from, name)));
+  }
+  return found;
+}
+
+function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Locked) {
+  const peers = Object.keys(peerDependencies ?? {}).filter(
+    (name) => peerDependenciesMeta?.[name]?.optional !== true,
+  );
+  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
+}
+
+/** Where Node would find it; null for an optional one that is not locked. */
+function placeOf(lock: Lock, from: string, name: string): string | null {
+  const path = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
+  if (lock[path] !== undefined) return path;
+  if (from === '') return null;
+  const at = from.lastIndexOf('/node_modules/');
+  return placeOf(lock, at < 0 ? '' : from.slice(0, at), name);
+}

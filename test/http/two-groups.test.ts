@@ -1,0 +1,126 @@
+// One rule that asks two groups, over HTTP: each gives its own approvals, nobody both, and the grant needs all of them.
+
+import { expect, test } from 'vitest';
+import { firstAdmin, personWith } from './person-client.ts';
+import { startService } from './service.ts';
+import { ask, codeOf, give, look, usePolicies } from './written-policies.ts';
+
+const policies = `
+approvers sre "SRE"
+approvers platform "Platform"
+approvers legal "Legal"
+action ops.scale, ops.drop { amount?: number, ... }
+policy ops on ops.* {
+  allow scaling for 10m after approval by sre and platform within 4h when action.key == "ops.scale"
+  allow dropping when action.key == "ops.drop"
+  escalate drop to sre and platform needs 2 within 2h when action.key == "ops.drop"
+}
+`;
+
+async function start() {
+  const service = await startService({ startsWith: policies });
+  const admin = await firstAdmin(service);
+  const person = (name: string, ...groups: readonly string[]) =>
+    personWith(service, admin, { email: `${name}@example.com`, roles: ['approver'], groups });
+  return {
+    service,
+    sam: await person('sam', 'sre'),
+    sue: await person('sue', 'sre'),
+    pia: await person('pia', 'platform'),
+    paul: await person('paul', 'platform'),
+    both: await person('both', 'sre', 'platform'),
+  };
+}
+
+test('a grant needs both groups, whichever comes first', async () => {
+  const { service, sam, sue, pia } = await start();
+  const { request_id: id, message } = await ask(service, 'ops.scale');
+  expect(message).toContain('it needs 1 approval by platform and 1 approval by sre before');
+  expect((await give(sam, id, 'approve')).body).toMatchObject({
+    status: 'pending',
+    requires: {
+      approvals: [
+        { group: 'platform', needs: 1, given: 0 },
+        { group: 'sre', needs: 1, given: 1 },
+      ],
+    },
+  });
+  expect((await look(service, id)).body.message).toContain('it needs 1 approval by platform before');
+  // The group has had its word, but for a rejection.
+  expect((await sue.send(`/v1/requests/${id}`)).body.may).toMatchObject({
+    approve: [],
+    reject: true,
+    why: 'Your group has approved this; others are waited for.',
+  });
+  expect(codeOf(await give(sue, id, 'approve'))).toEqual([403, 'not_allowed']);
+  expect(codeOf(await give(sam, id, 'approve'))).toEqual([409, 'conflict']);
+  expect((await give(pia, id, 'approve')).body).toMatchObject({ status: 'approved', decision: 'ALLOW' });
+  const other = await ask(service, 'ops.scale');
+  await give(pia, other.request_id, 'approve');
+  expect((await give(sue, other.request_id, 'approve')).body.status).toBe('approved');
+});
+
+test('nobody approves for both', async () => {
+  const { service, both, sam } = await start();
+  const { request_id: id } = await ask(service, 'ops.scale');
+  expect(codeOf(await give(both, id, 'approve'))).toEqual([400, 'invalid_body']);
+  expect((await give(both, id, 'approve', 'platform')).body.status).toBe('pending');
+  expect(codeOf(await give(both, id, 'approve', 'sre'))).toEqual([409, 'conflict']);
+  expect((await give(sam, id, 'approve')).body.status).toBe('approved');
+});
+
+test('who is in both is not asked for which of them where one has approved', async () => {
+  const { service, both, sam } = await start();
+  const { request_id: id } = await ask(service, 'ops.scale');
+  await give(sam, id, 'approve');
+  expect((await give(both, id, 'approve')).body.status).toBe('approved');
+});
+
+test('each group needs as many people as the rule says', async () => {
+  const { service, sam, sue, pia, paul } = await start();
+  const { request_id: id } = await ask(service, 'ops.drop');
+  for (const person of [sam, sue, pia])
+    expect((await give(person, id, 'approve')).body.status).toBe('pending');
+  expect((await give(paul, id, 'approve')).body.status).toBe('approved');
+});
+
+test('one approval that is taken back is missing again', async () => {
+  const { service, sam, pia } = await start();
+  const { request_id: id } = await ask(service, 'ops.scale');
+  await give(sam, id, 'approve');
+  await sam.send(`/v1/requests/${id}/take-back`, { method: 'POST', body: { comment: 'too early' } });
+  expect((await give(pia, id, 'approve')).body).toMatchObject({
+    status: 'pending',
+    requires: {
+      approvals: [
+        { group: 'platform', given: 1 },
+        { group: 'sre', given: 0 },
+      ],
+    },
+  });
+  expect((await give(sam, id, 'approve')).body.status).toBe('approved');
+});
+
+test('what the policy says at the moment of the vote is needed: another group that it asks by now, too', async () => {
+  const { service, sam, pia } = await start();
+  const { request_id: id } = await ask(service, 'ops.scale');
+  await give(sam, id, 'approve');
+  await usePolicies(
+    service,
+    policies.replace('sre and platform within 4h', 'legal and sre and platform within 4h'),
+  );
+  expect((await give(pia, id, 'approve')).body.status).toBe('pending');
+  const { request_id: fewer } = await ask(service, 'ops.scale');
+  await give(sam, fewer, 'approve');
+  await give(pia, fewer, 'approve');
+  await usePolicies(service, policies.replace('sre and platform within 4h', 'legal within 4h'));
+  expect((await look(service, fewer)).body.status).toBe('pending');
+});
+
+test('two approvals at once grant once', async () => {
+  const { service, sam, pia } = await start();
+  const { request_id: id } = await ask(service, 'ops.scale');
+  const answers = await Promise.all([give(sam, id, 'approve'), give(pia, id, 'approve')]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect((await look(service, id)).body).toMatchObject({ status: 'approved', decision: 'ALLOW' });
+});
