@@ -6,7 +6,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { Claim, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
 import { textAt } from '../prove/report/wording.ts';
-import { conditionWords, nameWords, type Wording } from './words.ts';
+import { conditionWords, enumerated, nameWords, type Wording } from './words.ts';
 
 export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
 
@@ -218,16 +218,18 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Cla
   } as const;
   const never = { mode: 'never', effect: 'allow', ...base } as const;
   if (rule.requirement?.kind !== 'approval') return [never, { mode: 'never', effect: 'escalate', ...base }];
-  const { group, needs } = rule.requirement;
-  return [never, { mode: 'always', effect: 'ask', group, needs, ...base }];
+  const { groups, needs } = rule.requirement;
+  return [never, ...groups.map((group): Claim => ({ mode: 'always', effect: 'ask', group, needs, ...base }))];
 }
 
 function whoOf({ requirement }: Rule, { set }: Speaker): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
-  const { group, needs } = requirement;
-  if (group === 'owner') return needs === 1 ? "the agent's owner" : `${needs} owners of the agent`;
-  const title = set.approvers.get(group)?.title ?? group;
-  return needs === 1 ? `one of ${nameWords(title)}` : `${needs} of ${nameWords(title)}`;
+  const { groups, needs } = requirement;
+  const each = groups.map((group) => {
+    if (group === 'owner') return needs === 1 ? "the agent's owner" : `${needs} owners of the agent`;
+    return `${needs === 1 ? 'one' : needs} of ${nameWords(set.approvers.get(group)?.title ?? group)}`;
+  });
+  return enumerated(each, 'and');
 }
 
 /** What is left when all that grants has been said. */

@@ -108,7 +108,9 @@ function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): stri
     `${counted[aggregate]} ${patternWords(meter.patterns, explaining)}`,
     when === null ? '' : ` if ${conditionWords(when, wording)}`,
     parts.length === 0 ? '' : `, per ${enumerated(parts, 'and')}`,
-    `, in the last ${over.text}`,
+    over.kind === 'calendar-window'
+      ? `, this ${over.period} in ${over.zone.value}`
+      : `, in the last ${over.text}`,
     since.length === 0 ? '' : `, anew since ${patternWords(since, explaining)}`,
     source.set.meters.get(meter.name.text)?.readsResult === true
       ? '; not known until it is reported what was returned'

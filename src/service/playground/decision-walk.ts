@@ -137,7 +137,8 @@ function isMet({ id, requirement }: Rule, { escalate, reauth }: Facts['satisfied
 
 function askedOf({ requirement }: Rule): string {
   if (requirement?.kind !== 'approval') return 'a step-up';
-  return `approval by ${requirement.needs === 1 ? '' : `${requirement.needs} of `}${requirement.group}`;
+  const { groups, needs } = requirement;
+  return `approval by ${groups.map((group) => `${needs === 1 ? '' : `${needs} of `}${group}`).join(' and ')}`;
 }
 
 function grantText(allows: readonly ExplainedRule[]): string {
