@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { defineCheck as check } from '../../src/tools/cli/commands/check.ts';
 import { defineDiff as diff } from '../../src/tools/cli/commands/diff.ts';
 import { defineFmt as fmt } from '../../src/tools/cli/commands/fmt.ts';
-import { defineMatrix as matrix } from '../../src/tools/cli/commands/matrix.ts';
+import { defineMatrix as matrix } from '../../src/tools/cli/commands/reviews/matrix.ts';
 import { defineTest as test } from '../../src/tools/cli/commands/test.ts';
 
 const commands: Readonly<Record<string, typeof check>> = { check, diff, fmt, matrix, test };

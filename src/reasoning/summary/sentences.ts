@@ -219,21 +219,17 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Cla
   const never = { mode: 'never', effect: 'allow', ...base } as const;
   if (rule.requirement?.kind !== 'approval') return [never, { mode: 'never', effect: 'escalate', ...base }];
   const { groups, needs } = rule.requirement;
-  return [
-    never,
-    ...groups.map((group) => ({ mode: 'always', effect: 'ask', group, needs, ...base }) as const),
-  ];
+  return [never, ...groups.map((group): Claim => ({ mode: 'always', effect: 'ask', group, needs, ...base }))];
 }
 
 function whoOf({ requirement }: Rule, { set }: Speaker): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
   const { groups, needs } = requirement;
-  const of = groups.map((group) => {
+  const each = groups.map((group) => {
     if (group === 'owner') return needs === 1 ? "the agent's owner" : `${needs} owners of the agent`;
-    const title = set.approvers.get(group)?.title ?? group;
-    return needs === 1 ? `one of ${nameWords(title)}` : `${needs} of ${nameWords(title)}`;
+    return `${needs === 1 ? 'one' : needs} of ${nameWords(set.approvers.get(group)?.title ?? group)}`;
   });
-  return enumerated(of, 'and');
+  return enumerated(each, 'and');
 }
 
 /** What is left when all that grants has been said. */

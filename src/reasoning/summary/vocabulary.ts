@@ -94,8 +94,6 @@ function hoursWords(
   return `${times} in ${zone.value}${except === null ? '' : `, but for ${except.text.replaceAll('_', ' ')}`}`;
 }
 
-const periodWords = { day: ', today', week: ', this week', month: ', this month' } as const;
-
 function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): string {
   const { wording, source } = explaining;
   const { aggregate, argument, when, since, per, over } = meter;
@@ -111,7 +109,7 @@ function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): stri
     when === null ? '' : ` if ${conditionWords(when, wording)}`,
     parts.length === 0 ? '' : `, per ${enumerated(parts, 'and')}`,
     over.kind === 'calendar-window'
-      ? `${periodWords[over.period]} in ${over.zone.value}`
+      ? `, this ${over.period} in ${over.zone.value}`
       : `, in the last ${over.text}`,
     since.length === 0 ? '' : `, anew since ${patternWords(since, explaining)}`,
     source.set.meters.get(meter.name.text)?.readsResult === true

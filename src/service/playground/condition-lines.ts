@@ -14,13 +14,28 @@ export interface ConditionLine {
   readonly truth: Truth | null;
 }
 
+/** Without what changes nothing: of parts that are joined, those alone that settle the whole, where some do. */
 export function conditionLines(explanation: Explanation, sourceOf: SourceOf): readonly ConditionLine[] {
-  const shown = isJoint(explanation, sourceOf) ? settling(explanation) : [explanation];
-  return shown.flatMap((part) => linesOf(part, { sourceOf, depth: 0, isUnlessOperand: false }));
+  return linesWith(explanation, sourceOf, settling);
+}
+
+/** Of all parts, whatever they change. */
+export function allConditionLines(explanation: Explanation, sourceOf: SourceOf): readonly ConditionLine[] {
+  return linesWith(explanation, sourceOf, ({ parts }) => parts);
+}
+
+function linesWith(
+  explanation: Explanation,
+  sourceOf: SourceOf,
+  partsOf: Place['partsOf'],
+): readonly ConditionLine[] {
+  const shown = isJoint(explanation, sourceOf) ? partsOf(explanation) : [explanation];
+  return shown.flatMap((part) => linesOf(part, { sourceOf, partsOf, depth: 0, isUnlessOperand: false }));
 }
 
 interface Place {
   readonly sourceOf: SourceOf;
+  readonly partsOf: (explanation: Explanation) => readonly Explanation[];
   readonly depth: number;
   /** The node is the operand of an `unless` that has been shown. */
   readonly isUnlessOperand: boolean;
@@ -28,17 +43,19 @@ interface Place {
 
 function linesOf(explanation: Explanation, place: Place): readonly ConditionLine[] {
   const { span, value, truth, parts } = explanation;
-  const { sourceOf, depth } = place;
+  const { sourceOf, partsOf, depth } = place;
   const text = textOf(span, sourceOf);
   const negated = negatedPart(explanation);
   const isUnless = negated !== null && !place.isUnlessOperand && followsUnless(explanation, sourceOf);
   // A rule without a condition has no text of one, and a list of constants says nothing that its text does not.
   const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
   // `x not in y` is a negation that has no text of its own: what is negated need not be shown beside it.
-  const inner = settling(negated !== null && !isUnless ? negated : explanation);
+  const inner = partsOf(negated !== null && !isUnless ? negated : explanation);
   return [
     ...(isSilent ? [] : [{ depth, text: isUnless ? `unless ${text}` : text, value, truth }]),
-    ...inner.flatMap((part) => linesOf(part, { sourceOf, depth: depth + 1, isUnlessOperand: isUnless })),
+    ...inner.flatMap((part) =>
+      linesOf(part, { sourceOf, partsOf, depth: depth + 1, isUnlessOperand: isUnless }),
+    ),
   ];
 }
 

@@ -86,11 +86,11 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   matrix: {
     summary: 'show which rules can apply to each action',
-    load: async () => (await import('./commands/matrix.ts')).defineMatrix,
+    load: async () => (await import('./commands/reviews/matrix.ts')).defineMatrix,
   },
   summary: {
     summary: 'say what policies do, in plain sentences that are proved',
-    load: async () => (await import('./commands/summary.ts')).defineSummary,
+    load: async () => (await import('./commands/reviews/summary.ts')).defineSummary,
   },
   replay: {
     summary: 'try policies on the requests of the past',

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import { decisionWalk } from '../../../service/playground/decision-walk.ts';
 import { factsOfRecord, holdsDigests, recordedShape } from '../../../service/playground/recorded.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { type RequestRecord, requestRecord } from '../../../service/requests/record/record.ts';
@@ -35,6 +36,7 @@ import {
 } from '../tasks/explain.ts';
 import { type GivenFacts, readFacts, readRequestFile } from '../tasks/facts.ts';
 import { defaultPath, type LoadedPolicies, loadWorking } from '../tasks/policies.ts';
+import { decisionWalkText, walkByKeys } from '../tasks/walk.ts';
 
 export function defineExplain(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -45,7 +47,8 @@ export function defineExplain(command: Command, finish: (code: ExitCode) => void
     )
     .option('--data <directory>', 'the data directory of the service', './var')
     .option('--store <address>', storeMeaning)
-    .option('--json', 'print the decision and the explanation as JSON')
+    .option('--step', 'walk through the decision step by step: by keys on a terminal, else all of it')
+    .option('--json', 'print the decision and the explanation as JSON; with --step the walk')
     .addHelpText('after', examples)
     .action(async (request: string, options: Options) => {
       finish(await explain(request, options));
@@ -56,6 +59,7 @@ const examples = `
 Examples:
   writ explain 019d2c5e-7a61-7c3e-9d8e-3f1a5b0c7d42
   writ explain request.json --policies policies/payments
+  writ explain request.json --step
   echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ explain - --json
 
 A recorded request is decided again with the facts of its record, by the policies as they are now; where they are
@@ -63,6 +67,7 @@ not the ones that decided, that is said first. Exit codes: 0 explained, 1 no suc
 
 interface Options extends DataOption {
   readonly policies?: string;
+  readonly step?: boolean;
   readonly json?: boolean;
 }
 
@@ -75,7 +80,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   const { set, engine } = loaded;
   const decider = { set, decide: engine.decide };
   if (record === null) {
-    show(
+    await show(
       {
         explained: explainDecision(decider, readFacts(given ?? { given: {}, isRecorded: false }, set)),
         record,
@@ -85,7 +90,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
       options,
     );
   } else {
-    showRecorded(record, { decider, loaded, options });
+    await showRecorded(record, { decider, loaded, options });
   }
   return exitCodes.ok;
 }
@@ -132,7 +137,7 @@ interface Recorded {
   readonly options: Options;
 }
 
-function showRecorded(record: RequestRecord, { decider, loaded, options }: Recorded): void {
+async function showRecorded(record: RequestRecord, { decider, loaded, options }: Recorded): Promise<void> {
   const hidesSecrets = holdsDigests(record.payload);
   const explained = explainRecorded(record, decider);
   const now = digest(decider.set);
@@ -143,7 +148,7 @@ function showRecorded(record: RequestRecord, { decider, loaded, options }: Recor
     ...(hidesSecrets ? [isShown ? secretGateNote : secretNote] : []),
     ...(isDeepStrictEqual(explained.decision, record.decision) ? [] : [decisionNote(record, explained)]),
   ];
-  show({ explained, record, notes }, loaded, options);
+  await show({ explained, record, notes }, loaded, options);
 }
 
 /** Decides on the recorded facts, or returns the recorded decision if the payload check cannot be repeated. */
@@ -152,7 +157,7 @@ function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explain
   if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
   if (record.decision.by === 'invalid_payload') {
     const { actionKey: action, decision } = record;
-    return { set: decider.set, action, decision, rules: [], near: [], unknown: [], changes: [] };
+    return { set: decider.set, action, decision, rules: [], near: [], unknown: [], changes: [], facts: null };
   }
   return explainDecision(recordedShape(decider.set, record.actionKey), facts);
 }
@@ -192,18 +197,21 @@ interface Answer {
   readonly notes: readonly string[];
 }
 
-function show(
+async function show(
   { explained, record, notes }: Answer,
   { compiled, read }: LoadedPolicies,
   options: Options,
-): void {
+): Promise<void> {
   const { sourceOf } = read;
+  const { facts } = explained;
+  const steps =
+    options.step === true && facts !== null ? decisionWalk({ ...explained, facts }, sourceOf) : null;
   if (options.json === true) {
     printJson({
       request: record === null ? null : recordJson(record),
       digest: compiled.set === null ? null : digest(compiled.set),
       notes,
-      ...explanationJson(explained, sourceOf),
+      ...(steps === null ? explanationJson(explained, sourceOf) : { decision: explained.decision, steps }),
     });
     return;
   }
@@ -211,6 +219,12 @@ function show(
   if (record !== null) print(`${marks.faint(recordLine(record))}\n`);
   for (const note of notes) print(`${marks.bad('note:')} ${note}\n`);
   if (record !== null || notes.length > 0) print('\n');
+  if (steps !== null) {
+    const isByKeys = process.stdin.isTTY === true && process.stdout.isTTY === true;
+    if (isByKeys) await walkByKeys(steps, { input: process.stdin, output: process.stdout });
+    else print(decisionWalkText(steps));
+    return;
+  }
   print(renderDecision(explained));
   print(renderRules(explained, { sourceOf, isWhole: true }));
   print(renderSource(explained, sourceOf));

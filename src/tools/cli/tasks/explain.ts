@@ -31,6 +31,8 @@ export interface Explained {
   readonly near: readonly NearRule[];
   readonly unknown: readonly UnknownFact[];
   readonly changes: readonly SmallestChange[];
+  /** What was decided; null where a record withholds it. */
+  readonly facts: Facts | null;
 }
 
 export interface ExplainEngine {
@@ -46,9 +48,10 @@ export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): E
     throw new Error(`the compiled policies and the definition disagree on a request for ${action}`);
   }
   if (isRefusedAtGate(decision))
-    return { set, action, decision, rules: [], near: [], unknown: [], changes: [] };
+    return { set, action, decision, rules: [], near: [], unknown: [], changes: [], facts };
   return {
     set,
+    facts,
     action,
     decision,
     rules: explain(set, facts),

@@ -1,10 +1,10 @@
 // `writ matrix`: shows for each action the rules that can apply to it, and the actions that nothing can allow.
 
 import { type Command, Option } from 'commander';
-import { type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
-import { matrixOf } from '../tasks/matrix.ts';
-import { matrixToMarkdown, matrixToText } from '../tasks/matrix-text.ts';
-import { defaultPath, loadWorking } from '../tasks/policies.ts';
+import { type ExitCode, exitCodes, print, printJson } from '../../output/output.ts';
+import { matrixOf } from '../../tasks/matrix.ts';
+import { matrixToMarkdown, matrixToText } from '../../tasks/matrix-text.ts';
+import { defaultPath, loadWorking } from '../../tasks/policies.ts';
 
 const formats = ['text', 'json', 'markdown'] as const;
 

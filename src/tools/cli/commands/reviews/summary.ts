@@ -1,11 +1,11 @@
 // `writ summary`: a policy set in plain sentences, for people who read no policies, each proved of the set.
 
 import { type Command, Option } from 'commander';
-import { summaryOf } from '../../../reasoning/summary/summary.ts';
-import { digest } from '../../../service/policies/digest.ts';
-import { type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
-import { defaultPath, loadWorking } from '../tasks/policies.ts';
-import { isConfirmed, summaryToJson, summaryToMarkdown, summaryToText } from '../tasks/summary-text.ts';
+import { summaryOf } from '../../../../reasoning/summary/summary.ts';
+import { digest } from '../../../../service/policies/digest.ts';
+import { type ExitCode, exitCodes, print, printJson } from '../../output/output.ts';
+import { defaultPath, loadWorking } from '../../tasks/policies.ts';
+import { isConfirmed, summaryToJson, summaryToMarkdown, summaryToText } from '../../tasks/summary-text.ts';
 
 const formats = ['text', 'json', 'markdown'] as const;
 

@@ -1,0 +1,151 @@
+// A decision step by step, in the order in which the language says how it comes about: the gate, each rule that may grant with
+// each part of its condition, what is granted, each guard, and what is decided. INVARIANT: each truth and the decision are the
+// definition's own; a walk computes none.
+
+import { position, type SourceOf } from '../../language/diagnostic/render.ts';
+import { type Decision, gates } from '../../language/model/decision.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { Truth } from '../../language/model/trace.ts';
+import type { ExplainedRule } from '../../language/spec/explain.ts';
+import type { UnknownFact } from '../../reasoning/counterfactual/near.ts';
+import { allConditionLines } from './condition-lines.ts';
+
+export interface WalkStep {
+  readonly kind: 'gate' | 'rule' | 'condition' | 'outcome' | 'grant' | 'decision';
+  /** How far in it stands, as a part of what is before it. */
+  readonly depth: number;
+  readonly text: string;
+  /** Null for what is neither true nor false. */
+  readonly truth: Truth | null;
+  /** Of a part that has a value; null for the others. */
+  readonly value: string | null;
+  /** Why it is not known; null where it is, or where nobody can say. */
+  readonly why: string | null;
+  /** `policy/rule` with its place; null for what is of no rule. */
+  readonly rule: { readonly id: string; readonly file: string; readonly line: number } | null;
+}
+
+export interface WalkedDecision {
+  readonly set: PolicySet;
+  readonly facts: Facts;
+  readonly decision: Decision;
+  readonly rules: readonly ExplainedRule[];
+  readonly unknown: readonly UnknownFact[];
+}
+
+export function decisionWalk(walked: WalkedDecision, sourceOf: SourceOf): readonly WalkStep[] {
+  const { decision, rules } = walked;
+  const end = step('decision', `${decision.outcome} by ${decision.by}: ${decision.reason}`);
+  if (isOfGate(decision)) return [step('gate', `The gate refuses: ${decision.reason}.`), end];
+  const allows = rules.filter(({ effect }) => effect === 'allow');
+  const others = rules.filter(({ effect }) => effect !== 'allow');
+  const stepsOf = (some: readonly ExplainedRule[]): readonly WalkStep[] =>
+    some.flatMap((rule) => ruleSteps(rule, walked, sourceOf));
+  return [
+    step('gate', `The gate opens: \`${walked.facts.action}\` is declared, and the payload is of its shape.`),
+    ...stepsOf(allows),
+    step('grant', grantText(allows)),
+    ...stepsOf(others),
+    end,
+  ];
+}
+
+function isOfGate({ by }: Decision): boolean {
+  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
+}
+
+function step(kind: WalkStep['kind'], text: string): WalkStep {
+  return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null };
+}
+
+function ruleSteps(
+  explained: ExplainedRule,
+  walked: WalkedDecision,
+  sourceOf: SourceOf,
+): readonly WalkStep[] {
+  const { set, facts, unknown } = walked;
+  const found = set.policies.flatMap(({ rules }) => rules).find(({ id }) => id === explained.rule);
+  if (found === undefined) throw new Error(`the set has no rule ${explained.rule}`);
+  const { file, start } = found.span;
+  const rule = { id: found.id, file, line: position(sourceOf(file) ?? '', start).line };
+  const shadow = found.isShadow ? ', in shadow' : '';
+  const lines = allConditionLines(explained.explanation, sourceOf);
+  return [
+    { ...step('rule', `${found.effect} ${found.id}${shadow}`), rule },
+    ...lines.map(({ depth, text, value, truth }): WalkStep => {
+      const isUnknown = truth === 'unknown' || (truth === null && value === 'unknown');
+      const why = isUnknown ? whyUnknown(text, unknown) : null;
+      return {
+        kind: 'condition',
+        depth: depth + 1,
+        text,
+        truth,
+        value: truth === null ? value : null,
+        why,
+        rule,
+      };
+    }),
+    {
+      ...step('outcome', outcomeText(found, explained.truth, facts)),
+      depth: 1,
+      truth: explained.truth,
+      rule,
+    },
+  ];
+}
+
+/** Of the facts that the text names. */
+function whyUnknown(text: string, unknown: readonly UnknownFact[]): string | null {
+  const named = unknown.filter(({ name }) => text.includes(name.replace(/^meters\./, '')));
+  return named.length === 0 ? null : named.map(({ name, why }) => `${name}: ${why}`).join('; ');
+}
+
+function outcomeText(rule: Rule, truth: Truth, { satisfied }: Facts): string {
+  if (rule.isShadow) return `It is ${truth}, and nobody enforces it.`;
+  switch (rule.effect) {
+    case 'allow':
+      if (truth === 'true') return `It is true, so it may grant${conditionOf(rule, satisfied)}.`;
+      return truth === 'false'
+        ? 'It is false, so it grants nothing.'
+        : 'It is unknown, so it grants nothing: an `allow` has to be true.';
+    case 'risk':
+      return truth === 'false'
+        ? 'It is false, so it adds nothing.'
+        : `It is ${truth}, so it ${truth === 'true' ? 'adds' : 'may add'} ${rule.points} to the risk.`;
+    default:
+      if (truth === 'false') return 'It is false, so it does not act.';
+      return `It is ${truth}, so ${actText(rule, satisfied)}${truth === 'true' ? '' : ': a guard acts unless it is false'}.`;
+  }
+}
+
+function conditionOf(rule: Rule, satisfied: Facts['satisfied']): string {
+  if (rule.requirement === null) return '';
+  return isMet(rule, satisfied) ? `: ${askedOf(rule)} has been given` : ` after ${askedOf(rule)}`;
+}
+
+function actText(rule: Rule, satisfied: Facts['satisfied']): string {
+  if (rule.effect === 'deny') return 'the request is refused';
+  return isMet(rule, satisfied)
+    ? `it asks for ${askedOf(rule)}, which has been given`
+    : `it asks for ${askedOf(rule)}`;
+}
+
+function isMet({ id, requirement }: Rule, { escalate, reauth }: Facts['satisfied']): boolean {
+  return (requirement?.kind === 'approval' ? escalate : reauth).includes(id);
+}
+
+function askedOf({ requirement }: Rule): string {
+  if (requirement?.kind !== 'approval') return 'a step-up';
+  const { groups, needs } = requirement;
+  return `approval by ${groups.map((group) => `${needs === 1 ? '' : `${needs} of `}${group}`).join(' and ')}`;
+}
+
+function grantText(allows: readonly ExplainedRule[]): string {
+  const granting = allows
+    .filter(({ truth, isShadow }) => truth === 'true' && !isShadow)
+    .map(({ rule }) => rule);
+  if (granting.length === 0) return 'No `allow` is true, so nothing is granted.';
+  const most = granting.length === 1 ? '' : '; the one that asks for least grants';
+  return `True: ${granting.join(', ')}${most}.`;
+}
