@@ -22,12 +22,6 @@ export function columnTypeUnfit(span: Span, slot: Slot): Diagnostic {
   });
 }
 
-export function rowsMixed(node: { readonly span: Span }, first: Type): Diagnostic {
-  return error('literal-mismatch', node.span, `this is no value of \`${typeText(first)}\``, {
-    help: 'all rows of a table hold values of one type',
-  });
-}
-
 export function keyTwice(key: NameNode, first: NameNode): Diagnostic {
   return error('table-key-twice', key.span, `the table has two rows with the key \`${key.text}\``, {
     help: 'a row is found by its key: remove one of them',

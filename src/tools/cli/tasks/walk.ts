@@ -7,7 +7,7 @@ import { createMarks } from '../output/output.ts';
 const truthWidth = 7;
 
 /** With the place of each rule, and below what is not known the reason. */
-export function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): string {
+function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): string {
   const marks = createMarks();
   const indent = '  '.repeat(depth);
   const shown = escapeForTerminal(text);
