@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     globalSetup: 'test/temporary-root.ts',
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 10_000 } },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -134,22 +134,25 @@ test('is for everybody who is signed in, and records nothing', async () => {
 const script = new URL('../playground/failing-playground.ts', import.meta.url);
 
 test.each([
-  ['hang', 'after 3 seconds'],
-  ['memory', 'more than 192 MB'],
-])('a comparison that does not end (%s) is 503 and says why; deciding goes on', async (fault, why) => {
-  const service = await startService({ playground: { script, timeoutMs: 3_000, memoryMegabytes: 192 } });
-  const client = await personWith(service, await firstAdmin(service), {
-    email: 'eve@example.com',
-    roles: ['auditor'],
-  });
-  const failing = compare({ files: [{ path: 'f.policy', text: `# fault: ${fault}\n` }] }, client);
-  expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
-  const { status, body } = await failing;
-  expect([status, body.type]).toEqual([503, 'urn:writ:error:playground_failed']);
-  expect(body.detail).toContain(why);
-  const next = await compare({ files: filesOf(policyText.replace('risk base_risk', 'risk base')) }, client);
-  expect(next.body.comparison).toMatchObject({ loosened: 0, stricter: 0, undecided: 0 });
-});
+  ['hang', 3_000, 'after 3 seconds'],
+  ['memory', 30_000, 'more than 192 MB'],
+] as const)(
+  'a comparison that does not end (%s) is 503 and says why; deciding goes on',
+  async (fault, timeoutMs, why) => {
+    const service = await startService({ playground: { script, timeoutMs, memoryMegabytes: 192 } });
+    const client = await personWith(service, await firstAdmin(service), {
+      email: 'eve@example.com',
+      roles: ['auditor'],
+    });
+    const failing = compare({ files: [{ path: 'f.policy', text: `# fault: ${fault}\n` }] }, client);
+    expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
+    const { status, body } = await failing;
+    expect([status, body.type]).toEqual([503, 'urn:writ:error:playground_failed']);
+    expect(body.detail).toContain(why);
+    const next = await compare({ files: filesOf(policyText.replace('risk base_risk', 'risk base')) }, client);
+    expect(next.body.comparison).toMatchObject({ loosened: 0, stricter: 0, undecided: 0 });
+  },
+);
 
 test('a later comparison of the same person takes the place of one that waits, and leaves their try', async () => {
   const service = await startService({ playground: { script } });
