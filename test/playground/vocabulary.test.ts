@@ -25,6 +25,7 @@ policy doing on things {
     unless is_known
 }
 guarantee firm on things { never allow when payload.name == "b" }
+table most = { a: 1 }
 `;
 
 function vocabulary() {
@@ -38,6 +39,7 @@ function vocabulary() {
 it('holds every name that the set declares', () => {
   expect(vocabulary().names).toEqual({
     lists: ['known'],
+    tables: ['most'],
     meters: ['done'],
     lets: ['is_known'],
     hours: ['day'],
