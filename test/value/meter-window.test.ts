@@ -120,5 +120,8 @@ describe('a window of the calendar', () => {
       Number.NEGATIVE_INFINITY,
       Number.POSITIVE_INFINITY,
     ]);
+    // What is asked next has its own.
+    const noonMs = Date.parse('2026-03-02T12:00Z');
+    expect(windowStartMs(day, noonMs)).toBe(Date.parse('2026-03-02T00:00Z'));
   });
 });

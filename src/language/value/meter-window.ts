@@ -59,6 +59,8 @@ function periodAround(window: CalendarWindow, nowMs: number): Period {
   const last = lastPeriods.get(key);
   if (last !== undefined && last.startMs <= nowMs && nowMs < last.endMs) return last;
   const found = findPeriod(window, nowMs);
+  // It holds for no other moment.
+  if (found === endless) return found;
   if (lastPeriods.size >= lastPeriodsMax) lastPeriods.clear();
   lastPeriods.set(key, found);
   return found;

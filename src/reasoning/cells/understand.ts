@@ -110,9 +110,10 @@ type Values = Extract<Understood, { readonly kind: 'values' }>;
 /** Comparison with, or membership among, constants. */
 function valuesOf(expression: Expression, set: PolicySet): Values | null {
   const of = (values: Value | Unknown | null, otherwise: boolean): Values | null => {
-    if (values === null) return null;
-    const list = values === unknown ? [] : Array.isArray(values) ? values.flat() : [values];
-    return { kind: 'values', values: list.filter((value: Value | Unknown) => value !== unknown), otherwise };
+    if (values === null || values === unknown) return null;
+    const list = Array.isArray(values) ? values.flat() : [values];
+    // Beside what is unknown no other value is told for certain.
+    return list.includes(unknown) ? null : { kind: 'values', values: list, otherwise };
   };
   switch (expression.kind) {
     case 'compare': {

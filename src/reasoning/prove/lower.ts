@@ -198,7 +198,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
       ? (equalityAtom(ctx, expression, elements) ?? sumAtom(ctx, expression, elements))
       : compareAtom(ctx, { ...expression, operator: flipped[operator], left: right, right: left }, elements);
   }
-  if (typeof constant === 'symbol') return null;
+  if (typeof constant === 'symbol') return ctx.circuit.unknown;
   const compared = { operator, constant: constant as Value, elements };
   if (left.kind === 'risk') return riskAtom(ctx, compared);
   if (left.kind === 'meter') return meterAtom(ctx, left, compared);
