@@ -8,7 +8,7 @@ import { writ } from '../cli/writ.ts';
 import { storeEnvironment } from '../store/place.ts';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
-const startMaxMsDefault = 20_000;
+const startMaxMsDefault = 60_000;
 
 export interface Service {
   readonly url: string;

@@ -4,7 +4,7 @@ import { compareReadings, findProblem } from './differential.ts';
 import { shrink } from './shrink.ts';
 
 describe('function = definition', () => {
-  it('agrees on random policies and requests, and reaches every construct', { timeout: 240_000 }, () => {
+  it('agrees on random policies and requests, and reaches every construct', { timeout: 600_000 }, () => {
     const { pairs, reached, findings } = compareReadings(10_000, 2_500);
     expect(findings).toEqual([]);
     expect(pairs).toBeGreaterThanOrEqual(10_000);

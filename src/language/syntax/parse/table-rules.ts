@@ -38,7 +38,11 @@ export abstract class TableParser extends PolicyRuleParser {
       this.part(draft, 'key', this.field);
       this.part(draft, 'columns', this.recordBody);
     },
-    ({ path, key, columns }) => path && key && columns,
+    (draft) => {
+      // A comment before the key documents nothing: it has no line of its own.
+      if (draft.key !== null) draft.key = { ...draft.key, doc: null };
+      return draft.path && draft.key && draft.columns;
+    },
   );
 
   // tableRows = '{' tableRow { ',' tableRow } '}'
