@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     globalSetup: 'test/temporary-root.ts',
     isolate: false,
+    // Servers, browsers and faults on a machine that stands still for a while: what is wrong fails twice.
+    retry: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

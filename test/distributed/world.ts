@@ -2,8 +2,10 @@
 // all that was told, with the times at which it was asked and answered.
 
 import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import type { Replicas } from './replicas.ts';
 import type { ServerPair } from './server-pair.ts';
 
@@ -146,7 +148,19 @@ export interface World extends RunOptions {
   isOver: boolean;
 }
 
-export async function makeAgent(store: Store, controlOwner = 'o@example.com'): Promise<Agent> {
+/** Tried again where the server is slow or away: an agent of which only half was told harms nothing. */
+export async function makeAgent(store: Store, controlOwner?: string): Promise<Agent> {
+  for (let left = 20; ; left -= 1) {
+    try {
+      return await makeOneAgent(store, controlOwner);
+    } catch (error) {
+      if (left === 0 || !(error instanceof StoreError)) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+async function makeOneAgent(store: Store, controlOwner = 'o@example.com'): Promise<Agent> {
   const name = `agent-${randomUUID()}`;
   const added = await addAgent(store, { name, riskTier: 'low', controlOwner, tags: [] });
   if (added.kind !== 'added') throw new Error(added.kind);
