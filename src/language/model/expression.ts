@@ -125,6 +125,16 @@ export interface LetRead extends Node {
 
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
+/** By operator, the one that holds where it does not, both operands being known. */
+export const oppositeComparison = {
+  '==': '!=',
+  '!=': '==',
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+} as const satisfies Record<ComparisonOperator, ComparisonOperator>;
+
 export interface Compare extends Node {
   readonly kind: 'compare';
   readonly operator: ComparisonOperator;

@@ -1,7 +1,7 @@
 // Prints expressions of the model in the language, so that a proposed change reads as a condition of a policy. Every
 // nested operation is in parentheses, and literals are escaped as data.
 
-import type { Call, ComparisonOperator, Expression } from '../../language/model/expression.ts';
+import { type Call, type Expression, oppositeComparison } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { showValue } from '../../language/spec/show.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
@@ -97,7 +97,7 @@ export function negatedText(set: PolicySet, condition: Expression): string {
     case 'not':
       return text(condition.operand);
     case 'compare':
-      return text({ ...condition, operator: opposites[condition.operator] });
+      return text({ ...condition, operator: oppositeComparison[condition.operator] });
     case 'is-null':
       return `${text(condition.subject)} != null`;
     case 'in-list':
@@ -137,15 +137,6 @@ export function pathText(root: string, steps: readonly (string | number)[]): str
 export function quoted(text: string): string {
   return escapeControls(JSON.stringify(text));
 }
-
-const opposites: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
-  '==': '!=',
-  '!=': '==',
-  '<': '>=',
-  '<=': '>',
-  '>': '<=',
-  '>=': '<',
-};
 
 const operations: ReadonlySet<Expression['kind']> = new Set([
   'not',

@@ -1,6 +1,7 @@
 // A condition as it is written, in English for people who read no policies. INVARIANT: every operator keeps its meaning: what
 // has no words of its own stands as it is written, between backticks, and never as something like it.
 
+import { oppositeComparison } from '../../language/model/expression.ts';
 import type {
   Binary,
   BinaryOperator,
@@ -61,12 +62,7 @@ function pathCondition(node: Path, wording: Wording, isNot: boolean): string {
 }
 
 const opposites: Partial<Record<BinaryOperator, BinaryOperator>> = {
-  '==': '!=',
-  '!=': '==',
-  '<': '>=',
-  '<=': '>',
-  '>': '<=',
-  '>=': '<',
+  ...oppositeComparison,
   in: 'not in',
   'not in': 'in',
 };

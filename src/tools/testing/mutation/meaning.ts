@@ -4,7 +4,13 @@
 // INVARIANT: equal texts mean equal decisions; different texts may.
 
 import { canonicalMeaning } from '../../../language/model/canonical.ts';
-import type { Compare, ComparisonOperator, Expression, Literal } from '../../../language/model/expression.ts';
+import {
+  type Compare,
+  type ComparisonOperator,
+  type Expression,
+  type Literal,
+  oppositeComparison,
+} from '../../../language/model/expression.ts';
 import type { Policy, PolicySet, Rule } from '../../../language/model/policy.ts';
 import { booleanType, type Range } from '../../../language/model/type.ts';
 import {
@@ -134,20 +140,11 @@ function normalize(expression: Expression, ctx: Context): Expression {
   }
 }
 
-const inverse = {
-  '==': '!=',
-  '!=': '==',
-  '<': '>=',
-  '<=': '>',
-  '>': '<=',
-  '>=': '<',
-} as const satisfies Record<ComparisonOperator, ComparisonOperator>;
-
 function opposite(operand: Expression, whole: Expression & { readonly kind: 'not' }): Expression {
   if (operand.kind === 'not') return operand.operand;
   if (operand.kind === 'literal') return truth(operand.value !== true, operand);
   return operand.kind === 'compare'
-    ? { ...operand, operator: inverse[operand.operator] }
+    ? { ...operand, operator: oppositeComparison[operand.operator] }
     : { ...whole, operand };
 }
 
