@@ -130,6 +130,11 @@ export const sign = {
   closeCurly: signToken('CloseCurly', '}'),
 };
 
+/** What a token does to the depth of brackets, by the number of its type: one deeper, or one less deep. */
+export const bracketStep: (1 | -1 | undefined)[] = [];
+for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
+for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
+
 const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=']);
 
 function regexAt(text: string, offset: number): RegExpExecArray | null {
@@ -288,8 +293,8 @@ export function isAnyWord(token: Token | undefined): boolean {
   );
 }
 
-export function isReservedToken({ tokenType }: Token): boolean {
-  return reservedTypes.has(tokenType);
+export function isReservedToken(token: Token | undefined): boolean {
+  return reservedTypes.has(token?.tokenType);
 }
 
 const reservedTypes = wordTypes(...reservedWords);
