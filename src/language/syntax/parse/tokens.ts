@@ -155,9 +155,10 @@ function dashesAt(text: string, offset: number): RegExpExecArray | null {
 }
 
 /** What stands between the two sides of a comparison, but for operators in words. */
-export const comparing: ReadonlySet<unknown> = new Set([
-  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast],
-]);
+export const comparingSigns = [sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast];
+export const comparing: ReadonlySet<unknown> = new Set(comparingSigns);
+/** The first words of what relates a text to another, or a time to now. */
+export const relatingWords = ['like', 'matches', 'starts', 'ends', ...holdingWords, 'within'] as const;
 
 /** What people write by habit from other languages or leave unfinished; no rule of the grammar accepts these. */
 export const mistake = {
