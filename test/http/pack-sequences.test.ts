@@ -73,8 +73,8 @@ async function startReady(startsWith: string, clock: () => number): Promise<Serv
   const store = await openStore(place);
   const metering = createMetering({ meters: store.meters, clock });
   const service = await startService({ startsWith, clock, store, metering });
-  const inForce = service.policies.current();
-  for (let noting = metering.note(inForce); noting !== null; noting = metering.note(inForce)) await noting;
+  const active = service.policies.current();
+  for (let noting = metering.note(active); noting !== null; noting = metering.note(active)) await noting;
   await metering.settled();
   return service;
 }

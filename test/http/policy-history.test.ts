@@ -30,7 +30,7 @@ async function history(): Promise<readonly any[]> {
   return items;
 }
 
-/** As soon as the set in force is in it. */
+/** As soon as the active policies are in it. */
 async function noted(): ReturnType<typeof history> {
   for (;;) {
     const items = await history();

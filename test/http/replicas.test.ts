@@ -145,7 +145,7 @@ test('without a database nothing is granted, `/readyz` says so within a second, 
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(granted.filter((atMs) => atMs > cutAtMs)).toEqual([]);
   const mendedAtMs = performance.now();
-  wire.mend();
+  wire.fix();
   await expect.poll(() => granted.at(-1) ?? 0, { interval: 5, timeout: 5_000 }).toBeGreaterThan(mendedAtMs);
   const backAfterMs = performance.now() - mendedAtMs;
   isOver = true;

@@ -65,7 +65,7 @@ test.skipIf(!isWanted && !existsSync(neovim))('Neovim', { timeout: 60_000 }, asy
   ]);
   expect(got).toMatchObject({
     diagnostics: [{ line: 1, message: expect.stringContaining('vendor') }],
-    mended: 0,
+    fixed: 0,
     definition: 'shared.policy',
     hover: expect.stringContaining('list vendors'),
     symbols: ['payments'],
@@ -79,7 +79,7 @@ test.skipIf(!isWanted && !(existsSync(emacs) && existsSync(eglot)))(
   { timeout: 60_000 },
   async () => {
     const got = await inEditor(emacs, ['-Q', '--batch', '-l', script('eglot.el')]);
-    expect(got).toMatchObject({ diagnostics: ['unknown-field'], mended: 0, definition: ['shared.policy'] });
+    expect(got).toMatchObject({ diagnostics: ['unknown-field'], fixed: 0, definition: ['shared.policy'] });
     expect(got.text).toBe(canonical);
   },
 );

@@ -29,7 +29,7 @@ export interface SetSnapshot {
 
 interface OpenSet {
   readonly root: string;
-  readonly memory: ReadCache;
+  readonly files: ReadCache;
   readonly cache: CompileCache;
   read: ReadSources | null;
   snapshot: SetSnapshot | null;
@@ -58,7 +58,7 @@ export function createOpenSets(): OpenSets {
   const setAt = (root: string): OpenSet => {
     const known = sets.get(root) ?? {
       root,
-      memory: createReadCache(),
+      files: createReadCache(),
       cache: createCompileCache(),
       read: null,
       snapshot: null,
@@ -104,7 +104,7 @@ type OpenTexts = Map<string, SourceText>;
 
 async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   if (one.snapshot !== null) return one.snapshot;
-  one.read ??= await readPolicies(one.root, one.memory);
+  one.read ??= await readPolicies(one.root, one.files);
   const { sources, diagnostics } = one.read;
   const texts = new Map(sources.files.map((file) => [file.path, file]));
   for (const [path, text] of open) {

@@ -33,7 +33,7 @@
 (find-file (getenv "WRIT_FILE"))
 (apply #'eglot--connect (eglot--guess-contact))
 
-(let (diagnostics mended definition text)
+(let (diagnostics fixed definition text)
   (writ-wait #'writ-errors)
   (setq diagnostics (mapcar (lambda (one) (plist-get one :code)) (writ-errors)))
   (goto-char (point-min))
@@ -41,7 +41,7 @@
   (replace-match "vendor")
   (eglot--signal-textDocument/didChange)
   (writ-wait (lambda () (null (writ-errors))))
-  (setq mended (length (writ-errors)))
+  (setq fixed (length (writ-errors)))
   (goto-char (point-min))
   (search-forward "in vend")
   (setq definition
@@ -50,7 +50,7 @@
   (eglot-format-buffer)
   (setq text (buffer-substring-no-properties (point-min) (point-max)))
   (princ (json-encode (list :diagnostics (vconcat diagnostics)
-                            :mended mended
+                            :fixed fixed
                             :definition (vconcat definition)
                             :text text)))
   (terpri)

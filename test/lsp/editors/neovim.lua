@@ -31,7 +31,7 @@ vim.api.nvim_buf_set_lines(buffer, 1, 2, false, { (line:gsub('vendr', 'vendor'))
 vim.wait(30000, function()
   return #vim.diagnostic.get(buffer, { severity = vim.diagnostic.severity.ERROR }) == 0
 end)
-got.mended = #vim.diagnostic.get(buffer, { severity = vim.diagnostic.severity.ERROR })
+got.fixed = #vim.diagnostic.get(buffer, { severity = vim.diagnostic.severity.ERROR })
 
 local at = { line = 1, character = line:find('vendors') }
 local definitions = ask('textDocument/definition', { position = at })

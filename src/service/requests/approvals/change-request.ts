@@ -150,9 +150,9 @@ export async function readRequest(
   const isPending = state.status === 'pending';
   const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
-  const inForce = policies();
+  const active = policies();
   const seen: Seen = {
-    state: asOfNow(state, { people, agent, asks: inForce.asks() }),
+    state: asOfNow(state, { people, agent, asks: active.asks() }),
     agent,
     point,
     people,
@@ -162,7 +162,7 @@ export async function readRequest(
   };
   return {
     seen,
-    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: inForce.digest }),
+    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: active.digest }),
   };
 }
 

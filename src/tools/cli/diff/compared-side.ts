@@ -30,12 +30,12 @@ export type ReadSide =
 /** Throws UsageError where there is no such revision, or no such path in it. */
 export async function readSide(
   { revision, name, path }: AskedSide,
-  memory: CompileCache = createCompileCache(),
+  cache: CompileCache = createCompileCache(),
 ): Promise<ReadSide> {
   const laidOut = revision === null ? null : await layOut(revision, path);
   try {
     const read = await readSources(laidOut?.path ?? path);
-    const checked = findErrors(read.sources, memory);
+    const checked = findErrors(read.sources, cache);
     const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
       hasErrors([one]),
     );
@@ -68,8 +68,8 @@ export function sideOf(
 }
 
 /** Null where it does not compile; what is wrong has been shown then. */
-export async function loadSide(asked: AskedSide, memory?: CompileCache): Promise<LoadedSide | null> {
-  const read = await readSide(asked, memory);
+export async function loadSide(asked: AskedSide, cache?: CompileCache): Promise<LoadedSide | null> {
+  const read = await readSide(asked, cache);
   if (read.side !== null) return read.side;
   showDiagnostics(read.errors, read.sourceOf);
   printError(`${escapeForTerminal(asked.name)}: the policies do not compile\n`);
