@@ -31,7 +31,6 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { showDiff } from '../output/show-diff.ts';
 import { renderClaims } from '../tasks/claims-text.ts';
 import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
 import { toGithub } from '../tasks/github.ts';
@@ -139,6 +138,7 @@ async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> 
   const fixed = fixPolicies(sources, loaded.compiled);
   // When a program reads the result, standard output holds nothing else.
   const show = formatOf(options) === 'text' ? print : printError;
+  const { showDiff } = await import('../output/show-diff.ts');
   for (const { path, before, after } of fixed.changes) {
     if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));
     else await replaceFile(shownPath(root, path), after);
