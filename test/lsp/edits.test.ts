@@ -10,9 +10,9 @@ import { checkSources } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
 import { coloursOf } from '../../src/tools/lsp/colours.ts';
 import { formatted } from '../../src/tools/lsp/formatting.ts';
-import { occurrencesOf } from '../../src/tools/lsp/names.ts';
+import { occurrencesOf } from '../../src/tools/lsp/set/names.ts';
+import { createOpenSets, documentOf } from '../../src/tools/lsp/set/workspace.ts';
 import { foldings, outline } from '../../src/tools/lsp/symbols.ts';
-import { createOpenSets, documentOf } from '../../src/tools/lsp/workspace.ts';
 
 const edits = Number(process.env.WRIT_EDITS ?? 150);
 const folder = join(import.meta.dirname, '../../policies');

@@ -11,6 +11,15 @@ import {
 import { actionsLeftOut, withLints } from '../../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { digest } from '../../../service/policies/digest.ts';
+import { findingsOf } from '../../findings/findings.ts';
+import {
+  claimToJson,
+  deciderOf,
+  isGoodClaim,
+  type JudgedClaim,
+  judgeGuarantees,
+} from '../../findings/guarantees.ts';
+import { shownPath } from '../../findings/shown-path.ts';
 import {
   createMarks,
   type ExitCode,
@@ -22,18 +31,9 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { shownPath } from '../output/shown-path.ts';
-import { findingsOf } from '../tasks/findings.ts';
+import { renderClaims } from '../tasks/claims-text.ts';
 import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
 import { toGithub } from '../tasks/github.ts';
-import {
-  claimToJson,
-  deciderOf,
-  isGoodClaim,
-  type JudgedClaim,
-  judgeGuarantees,
-  renderClaims,
-} from '../tasks/guarantees.ts';
 import { type CheckedPolicies, defaultPath, loadChecked } from '../tasks/policies.ts';
 import { toSarif } from '../tasks/sarif.ts';
 
