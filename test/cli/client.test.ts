@@ -50,6 +50,36 @@ describe('writ switch', () => {
   });
 });
 
+test('writ tables shows tables and rows, sets and removes them', async () => {
+  const startsWith = `
+action order.see { id: string }
+table orders pushed by "crm" key id: string { owner: string, note?: string }
+policy seeing on order.see { allow own when orders[payload.id].owner == agent.name }
+`;
+  const service = await startService({ startsWith });
+  const ann = await tokenClient(service, await firstAdmin(service));
+  const run = runner(service, tokenOf(ann.headers));
+  expect((await run('tables', 'list')).stdout).toMatch(
+    /^TABLE .*\norders +id: string +note\?: string, owner: string +crm, people\n$|^TABLE .*\norders +id: string +owner: string, note\?: string +crm, people\n$/,
+  );
+  expect((await run('tables', 'list', 'orders')).stdout).toBe('no rows\n');
+  const set = await run('tables', 'set', 'orders', 'o/1', '{"owner": "buyer"}');
+  expect([set.code, set.stdout]).toEqual([0, 'o/1 of orders is on record, version 1\n']);
+  expect((await run('tables', 'list', 'orders')).stdout).toMatch(
+    /\no\/1 +\{"owner":"buyer"\} +1 +20.*ann@example\.com/,
+  );
+  const body = JSON.stringify({ action_key: 'order.see', payload: { id: 'o/1' } });
+  expect(await (await authorize(service, { body })).json()).toMatchObject({ decision: 'ALLOW' });
+  const removed = await run('tables', 'remove', 'orders', 'o/1');
+  expect([removed.code, removed.stdout]).toEqual([0, 'o/1 of orders is removed\n']);
+  expect(await (await authorize(service, { body })).json()).toMatchObject({ decision: 'DENY' });
+  const again = await run('tables', 'remove', 'orders', 'o/1');
+  expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such row\n']);
+  const unfit = await run('tables', 'set', 'orders', 'o-2', '{"owner": 3}');
+  expect([unfit.code, unfit.stderr]).toEqual([1, expect.stringContaining('`/owner` must be string')]);
+  expect(await run('tables', 'set', 'orders', 'o-2', 'owner=3')).toMatchObject({ code: 2 });
+});
+
 test('writ alerts shows what is on, what was, and the rules, and changes these', async () => {
   const service = await startService({ alerts: { everyMs: 50 } });
   const ann = await tokenClient(service, await firstAdmin(service));

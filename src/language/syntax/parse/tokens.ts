@@ -33,6 +33,7 @@ const joiningWords = [
   'case',
   'from',
   'key',
+  'pushed',
   'may',
   'be',
   'empty',
