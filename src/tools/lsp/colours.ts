@@ -48,5 +48,6 @@ export function coloursOf(snapshot: SetSnapshot, file: string): { readonly data:
       isDeclared ? 1 : 0,
     );
   }
-  return builder.build();
+  // Nothing is told as a difference from what was told before, so that it needs no name.
+  return { data: builder.build().data };
 }

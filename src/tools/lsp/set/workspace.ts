@@ -9,7 +9,7 @@ import { type Diagnostic, sortDiagnostics } from '../../../language/diagnostic/d
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
-import { type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import { type Checked, type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
 import { type ReadSources, readPolicies } from '../../../service/policies/read.ts';
 import { createReadCache, type ReadCache } from '../../../service/policies/read-cache.ts';
 import { findTests, testEnding } from '../../testing/find.ts';
@@ -41,6 +41,12 @@ interface OpenSet {
   tests: readonly SourceText[] | null;
   snapshot: SetSnapshot | null;
   lastSet: PolicySet | null;
+  /** Where a test file alone has changed, what was found of the policies still holds. */
+  last: {
+    readonly files: readonly SourceText[];
+    readonly read: ReadSources;
+    readonly checked: Checked;
+  } | null;
 }
 
 export interface OpenSets {
@@ -71,6 +77,7 @@ export function createOpenSets(): OpenSets {
       tests: null,
       snapshot: null,
       lastSet: null,
+      last: null,
     };
     sets.set(root, known);
     return known;
@@ -123,7 +130,7 @@ async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   ];
   const files = withOpen(sources.files, openPolicies, () => true);
   const texts = new Map(files.map((file) => [file.path, file]));
-  const checked = checkSources({ files, readListFile: sources.readListFile }, one.cache);
+  const checked = checkedOf(one, files, one.read);
   // A folder whose first file is not saved yet has one.
   const ofReading = diagnostics.filter(({ code }) => code !== 'no-policy-files' || files.length === 0);
   one.lastSet = checked.set ?? one.lastSet;
@@ -139,6 +146,19 @@ async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   };
   one.snapshot = snapshot;
   return snapshot;
+}
+
+function checkedOf(one: OpenSet, files: readonly SourceText[], read: ReadSources): Checked {
+  const { last, cache } = one;
+  const isSame =
+    last?.read === read &&
+    last.files.length === files.length &&
+    files.every((file, at) => file === last.files[at]);
+  const checked = isSame
+    ? last.checked
+    : checkSources({ files, readListFile: read.sources.readListFile }, cache);
+  one.last = { files, read, checked };
+  return checked;
 }
 
 async function readTests(root: string): Promise<readonly SourceText[]> {
