@@ -11,6 +11,7 @@ export async function usePolicies(service: Service, text: string): Promise<void>
   await service.policies.reload();
   const { failure } = service.policies.state();
   if (failure !== null) throw new Error(failure.text);
+  await service.takeMeters();
 }
 
 export interface View {

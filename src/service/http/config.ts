@@ -78,7 +78,7 @@ type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'smtp')
   | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules');
 
-interface Setting {
+export interface Setting {
   readonly default: string | number | boolean | null;
   readonly kind:
     | { readonly is: PlainKind }
@@ -142,6 +142,8 @@ export interface ConfigSources {
   readonly directory: string;
   /** A configuration file that must be there; without it `writ.yaml` is read if it is. */
   readonly file?: string | undefined;
+  /** What that file is to hold: an editor's text that is not saved yet. */
+  readonly text?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** By setting name; the flag of `limits.burst` is `--limits-burst`. */
   readonly flags: Readonly<Partial<Record<SettingName, string | number | undefined>>>;
@@ -193,11 +195,11 @@ function unset({ directory }: ConfigSources): Pick<Found, 'origin' | 'base'> {
   return { origin: 'default', base: directory };
 }
 
-function readFile({ directory, file }: ConfigSources, problems: string[]): readonly Found[] {
+function readFile({ directory, file, text: given }: ConfigSources, problems: string[]): readonly Found[] {
   const path = resolve(directory, file ?? 'writ.yaml');
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = given ?? readFileSync(path, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
     if (file !== undefined || code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);

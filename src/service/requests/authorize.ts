@@ -5,11 +5,12 @@
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import { nothingSatisfied } from '../../language/model/request.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { seenPoint } from '../agents/points/point.ts';
 import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
+import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
@@ -173,10 +174,13 @@ async function decideAndStore(
   input: AuthorizeInput,
   asked: Asked,
 ): Promise<AuthorizeResult | 'basis-changed'> {
-  let spent = await spend(deps, input, asked, null);
+  const facts = requestedFacts(input, asked.nowMs, nothingSatisfied);
+  const look = readPushedRows(deps.store.documents, asked.active, { facts, by: 'decideTraced' });
+  const rows = look && (await look);
+  let spent = await spend(deps, input, asked, { facts, rows, stepUp: null });
   if (spent.result === 'nothing') {
     const stepUp = await freshStepUp(deps, input, spent.decided, asked);
-    spent = await spend(deps, input, asked, stepUp);
+    spent = await spend(deps, input, asked, { facts, rows, stepUp });
   }
   switch (spent.result) {
     case 'stored':
@@ -288,6 +292,14 @@ interface Spent {
 
 const noDocuments: readonly SeenDocument[] = [];
 
+interface SpendOn {
+  /** Without rows and meters, and with nothing satisfied. */
+  readonly facts: Facts;
+  /** Null where no rule reads one. */
+  readonly rows: RowsRead | null;
+  readonly stepUp: FoundStepUp | null;
+}
+
 /**
  * Decides and stores. What a try has entered into meters is taken back where it was not stored, before the next one. The
  * step-up is null where none has been looked for.
@@ -296,14 +308,18 @@ async function spend(
   deps: Deps,
   input: AuthorizeInput,
   asked: Asked,
-  stepUp: FoundStepUp | null,
+  { facts: plain, rows, stepUp }: SpendOn,
 ): Promise<Spent> {
-  const { active, nowMs } = asked;
+  const { active } = asked;
   const { store, openRequestsMax: openMax, metering } = deps;
-  const satisfied = stepUp === null ? nothingSatisfied : { escalate: [], reauth: stepUp.reauth };
-  const facts = requestedFacts(input, nowMs, satisfied);
+  const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
+  const known = stepUp === null ? plain : { ...plain, satisfied };
+  const facts = rows === null ? known : { ...known, rows: rows.rows };
   const uses = active.entries(facts);
-  const basis = basisOf(input, asked, stepUp?.documents ?? noDocuments);
+  const basis = basisOf(input, asked, [
+    ...(stepUp?.documents ?? noDocuments),
+    ...(rows?.seen ?? noDocuments),
+  ]);
   let decided: Decided | null = null;
   /** What it has entered by the last try. */
   let entered: Decided['uses'] = [];

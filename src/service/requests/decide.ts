@@ -85,14 +85,17 @@ export function decide(
   const title = active.titleOf(input.actionKey);
   const isTitled = title !== null && decision.by !== 'invalid_payload';
   if (isTitled) record.title = titleText(title, input.payload);
-  const more = rareParts(deps, input, { resolved, status });
+  const more = rareParts(deps, input, { resolved, status, rows: facts.rows });
   return {
     record: more === null ? record : { ...record, ...more },
     uses: status === 'rejected' ? [] : uses,
   };
 }
 
-type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point' | 'userUnknown' | 'evaluation'>;
+type RareParts = Pick<
+  RequestRecord,
+  'resolved' | 'rows' | 'receipt' | 'point' | 'userUnknown' | 'evaluation'
+>;
 
 /** Null for most requests: a record that is made in one piece costs less than a copy. */
 function rareParts(
@@ -100,18 +103,22 @@ function rareParts(
   input: AuthorizeInput,
   {
     resolved,
+    rows,
     status,
   }: {
     readonly resolved: RareParts['resolved'] | undefined;
+    readonly rows: Facts['rows'];
     readonly status: RequestStatus;
   },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
   const { point, evaluation, onBehalf } = input;
-  const isPlain = resolved === undefined && point === undefined && onBehalf === undefined;
+  const isPlain =
+    resolved === undefined && rows === undefined && point === undefined && onBehalf === undefined;
   if (isPlain && !isProved && evaluation === undefined) return null;
   return {
     ...(resolved && { resolved }),
+    ...(rows && { rows: rows.given }),
     ...(isProved && receiptBases.wantedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
     ...(onBehalf && 'unknown' in onBehalf && { userUnknown: onBehalf.unknown }),

@@ -33,6 +33,7 @@ const joiningWords = [
   'case',
   'from',
   'key',
+  'pushed',
   'may',
   'be',
   'empty',
@@ -243,7 +244,13 @@ export const tokenTypes: readonly TokenType[] = [
   Text,
 ];
 
-const lexer = new Lexer([...tokenTypes], { positionTracking: 'onlyOffset', ensureOptimizations: true });
+/** Validating the tokens takes longer than reading a file. */
+export function createLexer(skipValidations: boolean): Lexer {
+  const options = { positionTracking: 'onlyOffset', ensureOptimizations: true, skipValidations } as const;
+  return new Lexer([...tokenTypes], options);
+}
+
+const lexer = createLexer(true);
 
 interface Lexed {
   readonly tokens: Token[];

@@ -57,11 +57,9 @@ export async function recordedFor(
   const seen = await lookFor(decisions, call, id);
   if (seen === null) return null;
   const { record } = seen.state;
-  const { actionKey, payload, agent, request, createdAtMs, meters, satisfied, policySet } = record;
-  return {
-    recorded: { actionKey, payload, agent, request, createdAtMs, meters, satisfied },
-    digest: policySet.digest,
-  };
+  const { actionKey, payload, agent, request, createdAtMs, meters, rows, satisfied, policySet } = record;
+  const plain = { actionKey, payload, agent, request, createdAtMs, meters, satisfied };
+  return { recorded: rows === undefined ? plain : { ...plain, rows }, digest: policySet.digest };
 }
 
 const shortText = text(200);

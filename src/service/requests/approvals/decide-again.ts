@@ -8,6 +8,7 @@ import { type Facts, nothingSatisfied, type Satisfied } from '../../../language/
 import { tracedRules } from '../../../language/model/trace.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
+import type { RowsRead } from '../../tables/read-rows.ts';
 import type { Metering, MeterReadings } from '../metering/metering.ts';
 import { agentFacts } from '../record/agent-facts.ts';
 import { type LifecycleEvent, nextStatus } from '../record/lifecycle.ts';
@@ -23,6 +24,8 @@ export interface AskedNow {
   readonly agent: AgentRow;
   /** The agent's last; null where there is none that counts. */
   readonly lastStepUp: StepUp | null;
+  /** Null where no rule reads a pushed row. */
+  readonly rows: RowsRead | null;
   readonly nowMs: number;
   readonly metering: Pick<Metering, 'read'>;
 }
@@ -42,7 +45,15 @@ export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain 
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? look : active.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: active.digest, commit: active.commit };
-  return { decision, trace: tracedRules(trace), satisfied, meters: readings.recorded, policySet, firing };
+  const own = {
+    decision,
+    trace: tracedRules(trace),
+    satisfied,
+    meters: readings.recorded,
+    policySet,
+    firing,
+  };
+  return today.rows === null ? own : { ...own, rows: today.rows.rows.given };
 }
 
 /** What the rules that take part in a decision ask of people. */
@@ -72,8 +83,9 @@ export function recordedFacts({
   return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
 }
 
-function factsOf({ record }: RequestState, { agent, nowMs }: AskedNow): Facts {
+function factsOf({ record }: RequestState, { agent, rows, nowMs }: AskedNow): Facts {
   return {
+    ...(rows && { rows: rows.rows }),
     action: record.actionKey,
     payload: record.payload,
     agent: agentFacts(agent),

@@ -1,7 +1,7 @@
 // Every name that stands in a set, with its place and what it names: what definition, references, rename, hover and symbols
 // look things up in.
 
-import type { Span } from '../../language/diagnostic/span.ts';
+import type { Span } from '../../../language/diagnostic/span.ts';
 import type {
   Clause,
   Declaration,
@@ -13,8 +13,8 @@ import type {
   RecordBody,
   TemplateNode,
   TypeNode,
-} from '../../language/syntax/tree/tree.ts';
-import { walkExpression } from '../../language/syntax/tree/visit.ts';
+} from '../../../language/syntax/tree/tree.ts';
+import { walkExpression } from '../../../language/syntax/tree/visit.ts';
 
 export type NamedKind = Declaration['kind'] | 'rule' | 'field' | 'variable' | 'builtin' | 'fact';
 
@@ -138,7 +138,7 @@ function addDeclaration(declaration: Declaration, around: Around): void {
         for (const list of declaration.source.lists) use('list', list, around);
       return;
     case 'table':
-      if (declaration.source.kind === 'table-file') {
+      if (declaration.source.kind !== 'rows') {
         addType(declaration.source.key.type, null, around);
         for (const column of declaration.source.columns.fields) addType(column.type, null, around);
       }
