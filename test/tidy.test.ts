@@ -39,7 +39,7 @@ const longFunctionsMax = 12;
 
 /** Words of the glossary, each with other words for the same thing. */
 const otherWords: readonly (readonly [word: string, others: RegExp])[] = [
-  ['active policies', /\bin\s(\W*\s)?force\b|in-force|inForce|\b(current|live|enforced) policies\b/i],
+  ['active policies', /\bin(to)?\s(\W*\s)?force\b|in-force|inForce|\b(current|live|enforced) policies\b/i],
   ['approval group', /approver groups?\b|groups? of approvers/i],
   ['enforcement point', /\bPEP\b|\benforcers?\b/],
 ];

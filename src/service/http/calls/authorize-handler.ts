@@ -307,7 +307,7 @@ function readHeader({ headers }: AuthorizeCall, name: string): string | null {
   const value = headers[name];
   if (value === undefined) return null;
   if (typeof value === 'string' && headerForm.test(value)) return value;
-  throw new ProblemError('invalid_header', `\`${name}\` takes 1 to 255 printable ASCII characters`);
+  throw new ProblemError('invalid_header', `\`${name}\` must have 1 to 255 printable ASCII characters`);
 }
 
 /** What begins so comes from an enforcement point. */
