@@ -169,6 +169,11 @@ describe('the house', () => {
     expect(files.filter((file) => /\/(utils?|common|helpers?|types|misc)\//.test(file))).toEqual([]);
   });
 
+  it('spreads no sentence over two declarations', () => {
+    const isPart = /^\s*\/\*\* (?:and|or|but|nor|unless|of which|against which)\b|[,;] \*\/$/m;
+    expect(files.filter((file) => isPart.test(textOf(file)))).toEqual([]);
+  });
+
   it.each(otherWords)('says %s, and no other word for it', (_, others) => {
     const pages = globSync(['README.md', 'docs/**/*.md']).map((file) => [file, readFileSync(file, 'utf8')]);
     const all = [...files.map((file) => [file, textOf(file)]), ...pages];

@@ -14,7 +14,7 @@ export type ReadEnvelope =
   | { readonly ok: true; readonly envelope: Envelope }
   | { readonly ok: false; readonly errors: readonly ProblemPlace[] };
 
-/** In code points. */
+/** The longest action key, in code points. */
 export const actionKeyLengthMax = 200;
 const errorsMax = 10;
 

@@ -64,7 +64,7 @@ const changeExample = {
 const exportExample =
   '{"sequence":1,"at":"2026-03-02T10:00:00.000Z","previous":"00","hash":"9f","entry":{"kind":"change"}}\n';
 
-/** So few that checking them holds nobody up. */
+/** Records that are checked in one step, so few that nobody is held up. */
 const recordsAtOnce = 8;
 const walkMs = 1_000;
 

@@ -19,7 +19,7 @@ interface OverviewDeps {
 const bucketsMax = 200;
 const bucketsDefault = 48;
 const rangeMs = 24 * hourMs;
-/** So long an answer waits after a start for what is still counted from the records. */
+/** How long an answer waits after a start for what is still counted from the records. */
 const caughtUpWaitMs = 5_000;
 
 const parameters: readonly Parameter[] = [
