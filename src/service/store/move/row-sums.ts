@@ -31,7 +31,7 @@ export function addRow(sum: BucketSum, values: readonly CopiedValue[]): BucketSu
 
 export const noRows: BucketSum = { count: 0, high: 0, low: 0 };
 
-/** The same in SQL: the digest of a row, of whose columns the texts are given, */
+/** The digest of a row in SQL, of whose columns the texts are given. */
 export function digestColumn(texts: readonly string[]): string {
   const row = texts.map((text) => `coalesce('V' || octet_length(${text}) || ':' || ${text}, 'N')`);
   return `md5(${row.join(' || ')}) AS digest`;
@@ -41,7 +41,7 @@ function partOfDigest(from: number): string {
   return `sum(('x' || substr(digest, ${from}, ${hexDigits}))::bit(24)::int4)::int8`;
 }
 
-/** and the sums over them. */
+/** The sums over these digests in SQL. */
 export const sumColumns = `count(*) AS count, ${partOfDigest(1)} AS high, ${partOfDigest(hexDigits + 1)} AS low`;
 
 /** The buckets that are not the same in both. */
