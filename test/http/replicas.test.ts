@@ -40,9 +40,8 @@ async function startReplica(
 }
 
 test('a store in a file is served by the one process', async () => {
-  const store = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
   const self = { name: 'a (1)', version: '1.2.3', startedAtMs: 5 };
-  const service = await startService({ store, self });
+  const service = await startService({ isInFile: true, self });
   const admin = await tokenClient(service, await firstAdmin(service));
   const { digest } = service.policies.state();
   expect((await admin.send('/v1/replicas')).body).toEqual({
