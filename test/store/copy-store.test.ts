@@ -179,6 +179,10 @@ test.each(['requests', 'request_events', 'refusals', 'changes'])(
   async (table) => {
     const { from, copy, database } = await setUp();
     await from.close();
+    const stop = () => {
+      throw new Error('stopped where the tables are made');
+    };
+    await expect(copy({ onProgress: stop })).rejects.toThrow('stopped');
     await server.query(
       `CREATE FUNCTION alter_row() RETURNS trigger LANGUAGE plpgsql AS
          $$ BEGIN NEW.hash := upper(NEW.hash); RETURN NEW; END $$;
