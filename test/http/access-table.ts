@@ -36,6 +36,8 @@ policies.replay      + + . . +
 policies.reload      + + . . .
 policies.roll-back   + . . . .
 audit.view           + . . . +
+tables.view          + + . . +
+tables.change        + + . . .
 switches.view        + + + + +
 switches.use         + + . . .
 replicas.view        + + . . +
@@ -136,6 +138,8 @@ policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 policies.roll-back   POST /v1/policies/roll-back
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
+tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}
+tables.change        PUT /v1/tables/{name}/{key}, DELETE /v1/tables/{name}/{key}
 switches.view        GET /v1/switches
 switches.use         POST /v1/switches, POST /v1/switches/{id}/off
 replicas.view        GET /v1/replicas

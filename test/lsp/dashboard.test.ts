@@ -1,4 +1,4 @@
-// LAW: the editor of the dashboard and the language server say the same of the same text: what is wrong with it, how that is mended, and
+// LAW: the editor of the dashboard and the language server say the same of the same text: what is wrong with it, how that is fixed, and
 // what may stand at a place.
 
 import { readFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function edited(random: Random): { readonly text: string; readonly at: number } 
   return { text: original.slice(0, from) + piece + original.slice(to), at: from + piece.length };
 }
 
-test(`what is wrong, and how it is mended: ${edits} random edits`, { timeout: 120_000 }, async () => {
+test(`what is wrong, and how it is fixed: ${edits} random edits`, { timeout: 120_000 }, async () => {
   const random = createRandom(7);
   let told = 0;
   for (let at = 0; at < edits; at += 1) {

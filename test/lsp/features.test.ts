@@ -38,7 +38,7 @@ const textsAt = (locations: readonly Got[]): readonly string[] =>
   locations.map(({ uri, range }) => `${uri.split('/').at(-1)}:${range.start.line + 1}`).toSorted();
 
 describe('diagnostics', () => {
-  test('are those of the check, follow what is typed, and go when it is mended', async () => {
+  test('are those of the check, follow what is typed, and go when it is fixed', async () => {
     open(rules.replace('payload.vendor', 'payload.vendr'));
     await expect.poll(() => editor.diagnostics(file)?.length).toBeGreaterThan(0);
     const [first] = editor.diagnostics(file) ?? [];

@@ -1,6 +1,6 @@
-// What is set where into the configuration in force: flags stand above the environment (`WRIT_*`), that above
+// What is set where into the effective configuration: flags stand above the environment (`WRIT_*`), that above
 // `writ.yaml`, that above the defaults. INVARIANT: a name that nothing reads is an error, so a misspelt setting never
-// silently leaves its default in force.
+// is silently ignored.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -122,7 +122,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-interface SettingInForce {
+interface ShownSetting {
   readonly name: SettingName;
   /** Secrets are masked. */
   readonly shown: string;
@@ -133,7 +133,7 @@ interface SettingInForce {
 type Value = string | number | boolean | null;
 
 export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config; readonly inForce: readonly SettingInForce[] }
+  | { readonly ok: true; readonly config: Config; readonly settings: readonly ShownSetting[] }
   /** One line each, in lower case without a final period. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -177,7 +177,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return {
     ok: true,
     config: configOf(values),
-    inForce: settingNames.map((name) => show(name, values, found)),
+    settings: settingNames.map((name) => show(name, values, found)),
   };
 }
 
@@ -404,7 +404,7 @@ function show(
   name: SettingName,
   values: ReadonlyMap<SettingName, Value>,
   found: ReadonlyMap<SettingName, Found>,
-): SettingInForce {
+): ShownSetting {
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
   const shown =

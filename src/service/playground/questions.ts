@@ -15,7 +15,7 @@ import type { RecordedRequest } from './recorded.ts';
 /** Each question with what it needs. */
 export interface PlaygroundAsk {
   readonly try: {
-    /** Laid over the set in force. */
+    /** Laid over the active policies. */
     readonly files: readonly TextFile[];
     /** Null where only the policies are looked at. */
     readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
@@ -32,7 +32,7 @@ export interface PlaygroundAsk {
   /** `after`: the action behind which it goes on; null begins. */
   readonly summary: { readonly after: string | null };
   readonly vocabulary: null;
-  /** A request that the set in force escalates. */
+  /** A request that the active policies escalate. */
   readonly 'first request': null;
   readonly explain: RecordedRequest;
   /** The smallest change of the payload under which a refused request is granted. */
@@ -89,7 +89,7 @@ export interface Tried {
   readonly guarantees: readonly TriedClaim[] | null;
 }
 
-/** The set in force, and the set with files laid over it. */
+/** The active policies, and the set with files laid over it. */
 export interface Compared {
   /** Of the files laid over. */
   readonly diagnostics: readonly PlacedDiagnostic[];
@@ -240,7 +240,7 @@ export interface ExplainedCondition {
 }
 
 export type ToPlayground =
-  /** Of the set in force, which is compiled before anything is asked. */
+  /** Of the active policies, which are compiled before anything is asked. */
   { readonly kind: 'take'; readonly texts: SetTexts } | AskPlayground;
 
 export interface AskPlayground<Q extends Question = Question> {

@@ -144,6 +144,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show what is out of the ordinary in a running service',
     load: async () => (await import('./commands/alerts.ts')).defineAlerts,
   },
+  tables: {
+    summary: 'show, set and remove rows of pushed tables of a running service',
+    load: async () => (await import('./commands/tables.ts')).defineTables,
+  },
   switch: {
     summary: 'stop agents at once: the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,

@@ -28,12 +28,12 @@ export type ReadSide =
 /** Throws RevisionError where there is no such revision, or no such path in it. */
 export async function readSide(
   { revision, name, path }: AskedSide,
-  memory: CompileCache = createCompileCache(),
+  cache: CompileCache = createCompileCache(),
 ): Promise<ReadSide> {
   const laidOut = revision === null ? null : await layOut(revision, path);
   try {
     const read = await readSources(laidOut?.path ?? path);
-    const checked = findErrors(read.sources, memory);
+    const checked = findErrors(read.sources, cache);
     const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
       hasErrors([one]),
     );

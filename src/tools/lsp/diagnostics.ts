@@ -1,4 +1,4 @@
-// What is wrong with a set, file by file, and the edits that mend it.
+// What is wrong with a set, file by file, and the edits that fix it.
 
 import { isDeepStrictEqual } from 'node:util';
 import {

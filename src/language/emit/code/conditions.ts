@@ -61,7 +61,7 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       return inListCode(writer, condition);
     case 'in-table': {
       const subject = writer.unit.term(writer, condition.subject);
-      return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, ${subject})`);
+      return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, f, ${subject})`);
     }
     case 'in-elements':
       return inElementsCode(writer, condition);

@@ -13,6 +13,7 @@ import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
 import { boundedCode, elseCode, readCode, valuesOf } from './reads.ts';
+import { rowSource } from './row-source.ts';
 import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
 /** An expression that yields the term's value, or undefined or null where it is unknown. */
@@ -89,7 +90,7 @@ function readyValue(value: Value): unknown {
 
 function columnCode(writer: Writer, term: ColumnTerm): Js {
   const key = writer.unit.term(writer, term.key);
-  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, ${key}, ${term.place})`;
+  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, f, ${key}, ${term.place})`;
   return boundedCode(writer, term, cell);
 }
 
@@ -98,11 +99,10 @@ export function rowsCode(writer: Writer, named: Constant & { readonly table: str
   const { table } = named;
   return constantCode(writer, named, {
     inline: () =>
-      writer.unit.bindings.bind(
-        `rows of ${writer.unit.lists.tableVersion(table)}`,
-        () => writer.unit.program.tables.get(table)!.rows,
+      writer.unit.bindings.bind(`rows of ${writer.unit.lists.tableVersion(table)}`, () =>
+        rowSource(writer.unit.program, table),
       ),
-    make: (constant, { program }) => program.tables.get(constant.table)!.rows,
+    make: (constant, { program }) => rowSource(program, constant.table),
   });
 }
 

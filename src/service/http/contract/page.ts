@@ -48,7 +48,7 @@ export function readPage(query: Readonly<Record<string, string>>): PageAsked {
 }
 
 function readCursor(cursor: string): PagePlace {
-  const match = /^(\d{1,15}):(.{1,200})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
+  const match = /^(\d{1,15}):(.{1,1000})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (match === null) throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
 }

@@ -42,6 +42,7 @@ import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
 import { stepUpRoutes } from './requests/step-up.ts';
 import { switchRoutes } from './switches.ts';
+import { tableRoutes } from './tables.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** In the order of the OpenAPI document. */
@@ -76,6 +77,7 @@ export const managementRoutes = [
   ...alertRoutes,
   ...webhookRoutes,
   ...switchRoutes,
+  ...tableRoutes,
   ...replicaRoutes,
   ...approvalRoutes,
   ...claimRoutes,

@@ -116,8 +116,8 @@ async function textsOf(
 ): Promise<SetTexts> {
   const digest = query[side];
   if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
-  const inForce = policies.current();
-  const texts = digest === inForce.digest ? inForce.texts : await policyHistory.texts(digest);
+  const active = policies.current();
+  const texts = digest === active.digest ? active.texts : await policyHistory.texts(digest);
   if (texts === null)
     throw new ProblemError(
       'not_found',

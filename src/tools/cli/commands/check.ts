@@ -134,7 +134,7 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
   const { root, sources } = loaded.read;
   if (root === null && sources.files.length > 0)
-    throw new UsageError('a bundle is made anew, not mended: use --fix on its policies');
+    throw new UsageError('a bundle is made anew, not fixed: use --fix on its policies');
   const fixed = fixPolicies(sources, loaded.compiled);
   // When a program reads the result, standard output holds nothing else.
   const show = formatOf(options) === 'text' ? print : printError;

@@ -80,9 +80,9 @@ async function diff(
 ): Promise<ExitCode> {
   const sinceMs = sinceOf(options);
   const asked = await askedSides(first, second, options);
-  const memory = createCompileCache();
-  const before = await loadSide(asked.old, memory);
-  const after = await loadSide(asked.new, memory);
+  const cache = createCompileCache();
+  const before = await loadSide(asked.old, cache);
+  const after = await loadSide(asked.new, cache);
   if (before === null || after === null) return exitCodes.wrong;
   const known = await knownRequests(asked.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });

@@ -138,7 +138,7 @@ function addDeclaration(declaration: Declaration, around: Around): void {
         for (const list of declaration.source.lists) use('list', list, around);
       return;
     case 'table':
-      if (declaration.source.kind === 'table-file') {
+      if (declaration.source.kind !== 'rows') {
         addType(declaration.source.key.type, null, around);
         for (const column of declaration.source.columns.fields) addType(column.type, null, around);
       }

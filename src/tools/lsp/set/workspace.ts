@@ -35,7 +35,7 @@ export interface SetSnapshot {
 
 interface OpenSet {
   readonly root: string;
-  readonly memory: ReadCache;
+  readonly files: ReadCache;
   readonly cache: CompileCache;
   read: ReadSources | null;
   tests: readonly SourceText[] | null;
@@ -71,7 +71,7 @@ export function createOpenSets(): OpenSets {
   const setAt = (root: string): OpenSet => {
     const known = sets.get(root) ?? {
       root,
-      memory: createReadCache(),
+      files: createReadCache(),
       cache: createCompileCache(),
       read: null,
       tests: null,
@@ -120,7 +120,7 @@ type OpenTexts = Map<string, SourceText>;
 
 async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   if (one.snapshot !== null) return one.snapshot;
-  one.read ??= await readPolicies(one.root, one.memory);
+  one.read ??= await readPolicies(one.root, one.files);
   const { sources, diagnostics } = one.read;
   one.tests ??= await readTests(one.root);
   const ofSet = [...open].filter(([path]) => isIn(one.root, path)).map(([, text]) => text);

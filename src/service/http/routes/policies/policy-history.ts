@@ -68,8 +68,8 @@ const compareSets = route<HistoryDeps>({
   handle: async (deps, call) => {
     const { playground, policies } = deps;
     const asked = await setsOf(deps, call.query);
-    const inForce = policies.current();
-    const compared = await putQuestion(playground, 'compare sets', asked, { call, inForce });
+    const active = policies.current();
+    const compared = await putQuestion(playground, 'compare sets', asked, { call, active });
     return { ...compared, files: changedFiles(asked) };
   },
 });

@@ -43,9 +43,9 @@ const getSummary = route<SummaryDeps>({
     problems: playgroundProblems,
   },
   handle: async ({ policies, playground }, call) => {
-    const inForce = policies.current();
+    const active = policies.current();
     const after = readPage({ ...call.query, limit: '1' }).after?.id ?? null;
-    const { next, ...part } = await putQuestion(playground, 'summary', { after }, { call, inForce });
+    const { next, ...part } = await putQuestion(playground, 'summary', { after }, { call, active });
     return { ...part, next_cursor: next === null ? null : cursorOf({ createdAtMs: 0, id: next }) };
   },
 });
@@ -76,9 +76,9 @@ const getSentences = route<SummaryDeps>({
     const named = actions.split(',').filter((key) => key !== '');
     if (named.length === 0)
       throw new ProblemError('invalid_query', '`actions` names the actions that are asked about');
-    const inForce = deps.policies.current();
+    const active = deps.policies.current();
     const asked = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
-    const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, inForce });
+    const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, active });
     return { ...said, is_whole: said.is_whole && named.length <= actionsMax };
   },
 });
