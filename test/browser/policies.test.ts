@@ -91,6 +91,19 @@ test('what is active: rules with their hits, effects of shadow rules, groups, me
   expect(await page.title()).toBe('Policies · Writ');
 });
 
+test('what the policies do is said in sentences, each with its line', async () => {
+  const { page } = await open(await world(), { email });
+  await page.goto('/policies');
+  const said = page.getByRole('list', { name: 'What the policies do' });
+  await said.getByText('Passes at once if').first().waitFor();
+  expect(await said.innerText()).toMatch(/demo\.allow[\s\S]*Is refused/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const line = said.getByRole('link').first();
+  const [, number = ''] = /:(\d+)$/.exec(await line.innerText()) ?? [];
+  await line.click();
+  await page.waitForURL(`**/policies/file?path=demo.policy#L${number}`);
+});
+
 test('a reload that fails and recovers is seen as it happens, with what is wrong where it stands', async () => {
   const shared = await world();
   const { page } = await open(shared, { email, theme: 'dark' });
