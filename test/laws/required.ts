@@ -75,6 +75,7 @@ const facts = {
   'request.ip': values,
   'request.signed': truths,
   'request.session': values,
+  'request.point': values,
   'request.user.id': values,
   'request.user.email': values,
   'request.user.roles': values,

@@ -88,6 +88,7 @@ export type FactName =
   | 'request.ip'
   | 'request.signed'
   | 'request.session'
+  | 'request.point'
   | 'request.user.id'
   | 'request.user.email'
   | ListFact
