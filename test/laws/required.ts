@@ -301,6 +301,7 @@ const writtenTypes = [
   'text-type',
   'modified-type secret',
   'modified-type signed',
+  'modified-type signed by',
   'field optional',
   'field required',
   'field quoted',

@@ -69,8 +69,9 @@ export interface FieldRead extends Node {
   /** `payload`, or the quantifier's variable. */
   readonly root: string;
   readonly steps: readonly string[];
-  /** Some step passes a `signed` slot: unknown without a signature. */
+  /** Some step passes a `signed` slot: unknown unless all vouch who have to. */
   readonly isSigned: boolean;
+  readonly signers?: readonly string[];
   readonly isSecret: boolean;
 }
 

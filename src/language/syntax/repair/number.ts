@@ -2,7 +2,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import { type Reader, tokenSpan } from '../parse/context.ts';
-import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd } from '../parse/tokens.ts';
+import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
 import { type Repair, type RepairState, reportProblem } from './problem.ts';
 
 export function repairNumber(index: number, state: RepairState): Repair | null {
@@ -21,6 +21,8 @@ function isLabel(index: number, { tokens }: RepairState): boolean {
 function repairAdjacent(number: Token, next: Token, reader: Reader): Repair {
   const image = number.image + next.image;
   const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
+  const calendar = calendarUnit(number, next);
+  if (calendar !== null) return repairMonths(number, { next, calendar }, reader);
   if (next.tokenType === Currency || looksLikeCurrency(next)) {
     const currency = retype(next, Currency, next.image.toUpperCase());
     const message = `\`${image}\` has no blank between amount and currency`;
@@ -58,6 +60,8 @@ function repairApart(number: Token, next: Token, reader: Reader): Repair | null 
     reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: null, help }, reader);
     return { taken: 2, tokens: [number, retype(next, Currency, named)] };
   }
+  const calendar = calendarUnit(number, next);
+  if (calendar !== null && isOnLine) return repairMonths(number, { next, calendar }, reader);
   const write = unitDuration(number.image, next.image);
   const isMoney = next.tokenType !== Currency && looksLikeCurrency(next);
   if (write === null && !isMoney) return null;
@@ -73,6 +77,34 @@ function repairApart(number: Token, next: Token, reader: Reader): Repair | null 
   const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
   reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: better.image }, reader);
   return { taken: 2, tokens: [number, better] };
+}
+
+const calendarUnits = {
+  year: /^(?:y|yrs?|years?)$/i,
+  month: /^(?:mo|mos|mon|mons|mths?|months?)$/i,
+};
+
+/** The word of the language for a number of years or months; null for anything else, `m` being minutes, and for the word itself. */
+function calendarUnit(number: Token, { image, startOffset }: Token): string | null {
+  const unit = (['year', 'month'] as const).find((one) => calendarUnits[one].test(image));
+  if (unit === undefined || !/^\d+$/.test(number.image)) return null;
+  const isWord = image === unit || image === `${unit}s`;
+  if (isWord && startOffset > tokenEnd(number)) return null;
+  return number.image === '1' ? unit : `${unit}s`;
+}
+
+/** `18y`, `18 yrs` and `18years` into `18 years`. */
+function repairMonths(
+  number: Token,
+  { next, calendar }: { readonly next: Token; readonly calendar: string },
+  reader: Reader,
+): Repair {
+  const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
+  const written = reader.source.text.slice(span.start, span.end);
+  const message = `\`${written}\` is not how years and months are written`;
+  const write = `${number.image} ${calendar}`;
+  reportProblem(span, { code: 'duration-spelling', message, write }, reader);
+  return { taken: 2, tokens: [number, retype(next, word[calendar as 'year'], calendar)] };
 }
 
 /** `1e3`, `0x10` and `5k` in full; null for anything else. */
