@@ -63,8 +63,12 @@ function comparisonHelp(a: Type, b: Type, number = '100'): string | null {
   }
   if (a.kind === 'timestamp' && b.kind === 'date') return 'take the date of the instant: `date(x, "Zone")`';
   if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
-  if (a.kind === 'text') return 'there is no conversion between text and other values';
-  return null;
+  if (a.kind !== 'text') return null;
+  const [shown] = a.values ?? [];
+  const isTime = b.kind === 'timestamp' || b.kind === 'date' || b.kind === 'datetime';
+  if (isTime && shown !== undefined && /^\d{4}-\d{2}-\d{2}/.test(shown))
+    return `write it without quotes, such as \`${b.kind === 'date' ? '2026-03-02' : '2026-03-02T12:00:00Z'}\``;
+  return 'there is no conversion between text and other values';
 }
 
 export function rangeMismatch(end: Expression, type: Type): Diagnostic {

@@ -93,12 +93,17 @@ export function unknownFact(root: string, step: NameNode, names: readonly string
   });
 }
 
+const nowHelp =
+  'declare hours, such as `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`, and write `now in office`';
+
 /** `known` steps are in place, those after them are not. */
 export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const first = path.steps[known];
   const last = path.steps.at(-1);
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
-  return error('steps-misplaced', span, `\`${pathText(path, known - 1)}\` has no fields`);
+  const message = `\`${pathText(path, known - 1)}\` has no fields`;
+  const isNow = path.root.text === 'now' && known === 0;
+  return error('steps-misplaced', span, message, isNow ? { help: nowHelp } : {});
 }
 
 export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic {

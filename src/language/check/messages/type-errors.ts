@@ -109,8 +109,14 @@ export function membershipMismatch(
   return error('type-mismatch', node.span, message, help === null ? {} : { help });
 }
 
+function textHelp(text: string | undefined): string {
+  return text !== undefined && /^[\da-f.:]+\/\d{1,3}$/i.test(text)
+    ? 'a network is one beside a field of type `ip`: declare the field so'
+    : 'a part of a text is tested with `contains`';
+}
+
 export function membershipUnfit(span: Span, type: Type): Diagnostic {
-  const help = type.kind === 'text' ? 'a part of a text is tested with `contains`' : 'compare it with `==`';
+  const help = type.kind === 'text' ? textHelp(type.values?.[0]) : 'compare it with `==`';
   return error(
     'membership-unfit',
     span,

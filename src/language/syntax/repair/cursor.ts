@@ -128,6 +128,18 @@ export class Cursor {
     return null;
   }
 
+  /** Whether a bracket that is no brace is open here, or may be. */
+  isInBrackets(): boolean {
+    let depth = 0;
+    for (let at = 0; this.at(at) !== undefined; at--) {
+      const { tokenType, tokenTypeIdx } = this.at(at)!;
+      if (tokenType === sign.openCurly || tokenType === sign.closeCurly) return false;
+      depth += bracketStep[tokenTypeIdx] ?? 0;
+      if (depth > 0 || at < -lookaheadMax) return true;
+    }
+    return false;
+  }
+
   /** Offset of what closes the bracket at an offset; null where it is not near. */
   closing(open: number): number | null {
     return this.within(open, (_, depth) => depth === 0);

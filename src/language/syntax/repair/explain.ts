@@ -136,9 +136,12 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   if (expected === '`in`' && negatable.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a like b)`';
   }
-  if (expected === '`of`') return 'a meter says which action it counts, such as `of order.place`';
+  const known = helpByExpected.get(expected);
+  if (known !== undefined) return known;
   if (expected === 'a declaration' && effects.has(found.tokenType))
     return 'rules stand in a policy: `policy example on order.place { ... }`';
+  if (found.tokenType === sign.comma && expected.startsWith('a clause'))
+    return 'conditions are joined by `and`';
   if (expected.startsWith('a name for the rule'))
     return 'a decision names its rule: write a name behind the effect';
   if (expected === 'a name' && isReservedToken(found)) {
@@ -148,6 +151,21 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   const near = isAnyWord(found) ? nearestOf(found.image, words) : null;
   return near === null || near === found.image ? undefined : `did you mean \`${near}\`?`;
 }
+
+const helpByExpected: ReadonlyMap<string, string> = new Map([
+  ['`(`', 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
+  ['`of`', 'a meter says which action it counts, such as `of order.place`'],
+  ['`over`', 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`'],
+  ['`key`', 'a table names the column that tells its rows apart: `key id: string { ... }`'],
+  [
+    'a title in quotes',
+    'a group of approvers says in words who they are: `approvers finance "Finance, on call"`',
+  ],
+  [
+    '`approval by` or `reauth`',
+    'write `after approval by finance needs 2`, with the number behind the group',
+  ],
+]);
 
 const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
 

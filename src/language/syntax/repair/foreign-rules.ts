@@ -1,6 +1,6 @@
 // Whole lines, rules and groups in the order of other languages → what to write here. Most are left out of what is read.
 
-import { isAnyWord, isReservedToken, NameToken, sign, word } from '../parse/tokens.ts';
+import { isAnyWord, isReservedToken, mistake, NameToken, sign, word } from '../parse/tokens.ts';
 import { type Cursor, granting, lookaheadMax, type Repair } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
@@ -20,10 +20,11 @@ const lines = new Map<string, { readonly message: string; readonly help: string 
 /** `import data.orders` and `default allow = false` outside of declarations. */
 export function repairForeignLine(here: Cursor): Repair | null {
   const { image } = here.token;
-  const foreign = here.braces > 0 ? undefined : lines.get(image);
+  const isInPolicy = here.braces === 1 && here.declaration === word.policy && image === 'default';
+  const foreign = here.braces === 0 || isInPolicy ? lines.get(image) : undefined;
   if (foreign === undefined || !here.beginsLine(0)) return null;
   let to = 0;
-  while (!here.beginsLine(to + 1)) to++;
+  while (!here.beginsLine(to + 1) && here.type(to + 1) !== sign.closeCurly) to++;
   const rest = here.tokens.slice(here.index + 1, here.index + to + 1);
   const isOther = rest.some(({ tokenType }) => tokenType === sign.openCurly || tokenType === word.on);
   if (rest.length === 0 || isOther) return null;
@@ -36,19 +37,23 @@ const endsSearch: ReadonlySet<unknown> = new Set([
   ...[word.when, word.unless, word.policy, sign.openCurly, sign.closeCurly],
 ]);
 
-/** `when c then deny x` and `if c { deny x }` where a rule begins. */
+/** `when c then deny x`, `when c -> deny x` and `if c { deny x }` where a rule begins. */
 export function repairConditionFirst(here: Cursor): Repair | null {
   if (here.braces !== 1 || here.declaration !== word.policy) return null;
   if (here.type(0) !== word.when && here.token.image !== 'if') return null;
   let at = 1;
   while (at < lookaheadMax && here.at(at) && !endsSearch.has(here.type(at)) && here.at(at)!.image !== 'then')
     at++;
-  const [effect, name] = [here.at(at + 1), here.at(at + 2)];
-  const isThen = here.at(at)?.image === 'then';
+  const isArrow = granting.has(here.type(at)) && /^(?:->|=>)$/.test(here.text(at - 2, at - 1));
+  const isOneSign = granting.has(here.type(at)) && here.type(at - 1) === mistake.arrow;
+  if (isArrow || isOneSign) at -= isOneSign ? 1 : 2;
+  const gap = isArrow ? 2 : 1;
+  const [effect, name] = [here.at(at + gap), here.at(at + gap + 1)];
+  const isThen = here.at(at)?.image === 'then' || isArrow || isOneSign;
   const isNamed = isAnyWord(name) && !isReservedToken(name);
-  const last = at + (isNamed ? 2 : 1);
+  const last = at + gap + (isNamed ? 1 : 0);
   const isBlock = here.type(at) === sign.openCurly && here.type(last + 1) === sign.closeCurly;
-  if (at === 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
+  if (at <= 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
   const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${here.text(1, at - 1)}`;
   return {
     to: isThen ? last : last + 1,
@@ -68,12 +73,38 @@ export function repairElse(here: Cursor): Repair | null {
   return { to: isNamed ? 0 : 1, message: 'rules have no `else`', help, write, read: [] };
 }
 
-/** `to finance, security` asks both groups. */
-export function repairGroupComma(here: Cursor): Repair | null {
+/** `to finance, security` asks both groups; a comma behind a rule ends nothing. */
+export function repairRuleComma(here: Cursor): Repair | null {
+  const next = here.type(1);
+  const isBehindRule = here.braces === 1 && here.declaration === word.policy && !here.isInBrackets();
+  if (isBehindRule && (next === sign.closeCurly || granting.has(next))) {
+    const help = 'remove it: declarations and rules need nothing between them';
+    return { message: '`,` ends nothing here', help, write: '', read: [] };
+  }
   let at = 0;
   while ((here.type(at) === sign.comma || here.type(at) === word.and) && isAnyWord(here.at(at - 1))) at -= 2;
   const isAsked = at < 0 && (here.type(at) === word.to || here.type(at) === word.by);
   if (!isAsked) return null;
   const message = '`,` is written `and` here';
   return { code: 'foreign-operator', message, write: ' and', read: here.readAs('and') };
+}
+
+/** `allow x: c`, whose condition follows a word. */
+export function repairRuleColon(here: Cursor): Repair | null {
+  if (!granting.has(here.type(-2)) || here.braces !== 1) return null;
+  return { message: '`:` is written `when` here', write: ' when', read: here.readAs('when') };
+}
+
+/** `allow x "why" when c`, whose reason follows a word. */
+export function repairRuleText(here: Cursor): Repair | null {
+  const isBehindName = granting.has(here.type(-2)) && here.type(-1) === NameToken && here.braces === 1;
+  if (!isBehindName) return null;
+  const help = `write \`because ${here.token.image}\` behind the condition`;
+  return { message: 'a reason stands behind `because`', help, read: [] };
+}
+
+/** `after approval from finance`. */
+export function repairApprovalFrom(here: Cursor): Repair | null {
+  if (here.type(-1) !== word.approval) return null;
+  return { message: '`from` is written `by` here', write: 'by', read: here.readAs('by') };
 }

@@ -2,7 +2,6 @@
 
 import { syntaxError, tokenSpan } from '../parse/context.ts';
 import {
-  bracketStep,
   Currency,
   isAnyText,
   literal,
@@ -175,7 +174,7 @@ export function repairDashedList(here: Cursor): Repair | null {
 export function repairThousands(here: Cursor): Repair | null {
   let to = 0;
   while (to < 14 && isThousands(here, to)) to += 2;
-  if (to === 0 || isInBrackets(here)) return null;
+  if (to === 0 || here.isInBrackets()) return null;
   const write = here.text(0, to).replaceAll(',', '_');
   const read = [{ ...retype(here.token, literal.number, write), endOffset: tokenEnd(here.at(to)!) - 1 }];
   return { to, message: 'digits are not parted by commas', write, read };
@@ -186,15 +185,4 @@ function isThousands(here: Cursor, offset: number): boolean {
   if (here.type(offset + 1) !== sign.comma || next?.tokenType !== literal.number) return false;
   if (!here.isAdjacent(offset + 1) || !here.isAdjacent(offset + 2)) return false;
   return /^\d{3}(?:\.\d+)?$/.test(next.image) && /^\d{1,3}$/.test(number.image);
-}
-
-function isInBrackets(here: Cursor): boolean {
-  let depth = 0;
-  for (let at = 0; here.at(at) !== undefined; at--) {
-    const { tokenType, tokenTypeIdx } = here.at(at)!;
-    if (tokenType === sign.openCurly || tokenType === sign.closeCurly) return false;
-    depth += bracketStep[tokenTypeIdx] ?? 0;
-    if (depth > 0 || at < -lookaheadMax) return true;
-  }
-  return false;
 }

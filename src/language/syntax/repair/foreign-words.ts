@@ -7,6 +7,7 @@ import {
   isAnyText,
   isAnyWord,
   literal,
+  NameToken,
   retype,
   sign,
   word,
@@ -33,7 +34,7 @@ const relations = byForeignWord({
 /** One or two words that mean an operator between two values alone. */
 const comparisons = byForeignWord({
   '==': ['equals', 'equal', 'eq', 'equal to', 'equals to'],
-  '!=': ['ne', 'neq'],
+  '!=': ['ne', 'neq', 'xor', 'XOR'],
   '>': ['gt', 'exceeds', 'greater than', 'bigger than', 'higher than', 'larger than', 'more than'],
   '<': ['lt', 'less than', 'fewer than', 'smaller than', 'lower than'],
   '>=': ['gte', 'ge', 'at least'],
@@ -60,7 +61,30 @@ export function relationOf(called: string): string | undefined {
 
 /** A name that stands alone and that other languages use for a word or a value of this one. */
 export function repairLoneName(here: Cursor): Repair | null {
-  return repairExists(here) ?? repairConditionWord(here) ?? repairRelation(here) ?? repairValue(here);
+  return (
+    repairExists(here) ??
+    repairConditionWord(here) ??
+    repairClauseWord(here) ??
+    repairRelation(here) ??
+    repairValue(here)
+  );
+}
+
+const clauses = byForeignWord({
+  because: ['reason', 'message', 'msg', 'description', 'desc'],
+});
+
+/** `reason "why"`, `all x in y (...)` and `over last 24h`. */
+function repairClauseWord(here: Cursor): Repair | null {
+  const { image } = here.token;
+  const write = clauses.get(image);
+  if (write !== undefined && isAnyText(here.at(1)) && here.braces === 1)
+    return { message: `\`${image}\` is written \`${write}\` here`, write, read: here.readAs(write) };
+  if (image === 'all' && here.type(1) === NameToken && here.type(2) === word.in)
+    return { message: '`all` is written `every` here', write: 'every', read: here.readAs('every') };
+  if (image !== 'last' || here.type(-1) !== word.over) return null;
+  const message = '`over 24h` covers the last 24 hours: no word says so';
+  return { message, write: '', read: [] };
 }
 
 /** `x exists`. */

@@ -18,7 +18,15 @@ import {
 } from '../parse/tokens.ts';
 import { Cursor, hole, type Repair, type RepairAt } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence } from './foreign-calls.ts';
-import { repairConditionFirst, repairElse, repairForeignLine, repairGroupComma } from './foreign-rules.ts';
+import {
+  repairApprovalFrom,
+  repairConditionFirst,
+  repairElse,
+  repairForeignLine,
+  repairRuleColon,
+  repairRuleComma,
+  repairRuleText,
+} from './foreign-rules.ts';
 import {
   repairComment,
   repairConditionBraces,
@@ -118,8 +126,18 @@ const repairAssign: RepairAt = (here) => {
   const isAssign = here.awaitsAssign;
   here.awaitsAssign = false;
   if (isAssign) return repairDashedList(here);
+  if (here.type(-2) === word.approvers) return repairMembers(here);
   const message = '`=` gives a name its value and does not compare';
   return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
+};
+
+/** `approvers finance = ["ann@example.com"]`. */
+const repairMembers: RepairAt = (here) => {
+  const group = here.at(-1)!;
+  const message = 'policies do not say who belongs to a group: the service does';
+  const title = { ...retype(group, literal.quoted, `"${group.image}"`) };
+  const help = `write \`approvers ${group.image} "..."\`, which says in words who they are`;
+  return { to: here.type(1) === sign.openSquare ? (here.closing(1) ?? 0) : 0, message, help, read: [title] };
 };
 
 /** `let x == 3` gives a name its value. */
@@ -200,7 +218,11 @@ for (const [type, ...all] of [
   [sign.openCurly, repairConditionBraces, countBraces(1)],
   [sign.closeCurly, countBraces(-1)],
   [sign.openSquare, repairPosition],
-  [sign.comma, repairGroupComma],
+  [sign.comma, repairRuleComma],
+  [sign.colon, repairRuleColon],
+  [literal.quoted, repairRuleText],
+  [literal.raw, repairRuleText],
+  [word.from, repairApprovalFrom, repairDeclaredWord],
   [sign.equal, repairEqual],
   [mistake.unterminatedQuoted, closeText(literal.quoted)],
   [mistake.unterminatedRaw, closeText(literal.raw)],
