@@ -1,8 +1,18 @@
 // The extension for VS Code: starts the language server that lies beside it, or the one that the settings name.
 
 import { join } from 'node:path';
-import { commands, type ExtensionContext, window, workspace } from 'vscode';
+import {
+  commands,
+  type ExtensionContext,
+  Location,
+  Range,
+  TestMessage,
+  tests,
+  window,
+  workspace,
+} from 'vscode';
 import { LanguageClient, type ServerOptions, TransportKind } from 'vscode-languageclient/node';
+import { showTests } from './testing-view.ts';
 
 let client: LanguageClient | null = null;
 
@@ -14,6 +24,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('writ.test', () => inTerminal('test', '--coverage')),
   );
   await client.start();
+  const view = viewTests(context);
+  context.subscriptions.push(workspace.onDidSaveTextDocument(() => void view.refresh()));
+  await view.refresh();
 }
 
 export async function deactivate(): Promise<void> {
@@ -33,6 +46,26 @@ function createClient(context: ExtensionContext): LanguageClient {
     ],
     initializationOptions: { policies: policiesFolder() },
     synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{policy,txt,csv,jsonl,test.yaml}') },
+  });
+}
+
+/** Cases and claims in the Testing view, by the server. */
+function viewTests(context: ExtensionContext): ReturnType<typeof showTests> {
+  const controller = tests.createTestController('writ', 'Writ');
+  context.subscriptions.push(controller);
+  return showTests({
+    controller,
+    ask: (command, ...args) => commands.executeCommand(command, ...args),
+    findFiles: (ending) => workspace.findFiles(`**/*${ending}`, '**/node_modules/**'),
+    messageOf: (text, item) => {
+      const message = new TestMessage(text);
+      if (item.uri !== undefined && item.range !== undefined)
+        message.location = new Location(item.uri, item.range);
+      return message;
+    },
+    setLine: (item, line) => {
+      item.range = new Range(line, 0, line, 0);
+    },
   });
 }
 

@@ -7,10 +7,11 @@ import {
   ResponseError,
   ShowMessageNotification,
 } from 'vscode-languageserver';
+import { readTestFile } from '../testing/read.ts';
 import { commandNames } from './command-names.ts';
-import { claimAt, lensesOf, toldLens } from './lenses.ts';
+import { claimsIn, lensesOf, toldLens } from './lenses.ts';
 import type { PolicyService } from './service.ts';
-import { fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
+import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 import type { Telling } from './telling.ts';
 
@@ -34,7 +35,8 @@ interface About {
 /** What a command gives back, and how it is told. */
 interface Done {
   readonly result: object;
-  readonly message: string;
+  /** Null where a view of the editor's own shows it. */
+  readonly message: string | null;
   readonly isGood: boolean;
 }
 
@@ -46,6 +48,10 @@ const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames]
   [commandNames.showChanges]: (about, answering) => showChanges(about, answering, true),
   [commandNames.hideChanges]: (about, answering) => showChanges(about, answering, false),
   [commandNames.explainLogged]: explainLogged,
+  [commandNames.listCases]: listCases,
+  [commandNames.listClaims]: listClaims,
+  [commandNames.proveClaim]: proveClaim,
+  [commandNames.runCaseQuietly]: async (...asked) => ({ ...(await runCase(...asked)), message: null }),
 };
 
 export function answerLenses(answering: AnsweringCommands): void {
@@ -72,7 +78,7 @@ export function answerLenses(answering: AnsweringCommands): void {
     const about = { snapshot, file: fileNameOf(snapshot, String(uri)), given };
     const { result, message, isGood } = await carryOut(about, answering);
     const type = isGood ? MessageType.Info : MessageType.Warning;
-    await connection.sendNotification(ShowMessageNotification.type, { type, message });
+    if (message !== null) await connection.sendNotification(ShowMessageNotification.type, { type, message });
     return result;
   });
 }
@@ -99,13 +105,45 @@ async function runCase({ snapshot, file, given }: About, { slow }: AnsweringComm
   };
 }
 
+/** The cases of a test file, in order. */
+async function listCases({ snapshot, file }: About): Promise<Done> {
+  const document = documentOf(snapshot, file);
+  const { cases } = readTestFile({ path: file, text: document.getText() });
+  const items = cases.map(({ name, span: { start } }) => ({
+    name,
+    start,
+    line: document.positionAt(start).line,
+  }));
+  return { result: { items }, message: null, isGood: true };
+}
+
+/** The claims of a policy file, in order. */
+async function listClaims({ snapshot, file }: About): Promise<Done> {
+  const document = documentOf(snapshot, file);
+  const items = claimsIn(snapshot, file).map(({ guarantee, text, start }) => ({
+    name: `${guarantee}: ${text}`,
+    start,
+    line: document.positionAt(start).line,
+  }));
+  return { result: { items }, message: null, isGood: true };
+}
+
+/** What is proved of the claim at a place. */
+async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const claims = await slow.claims(snapshot);
+  const found = claims?.find((one) => one.file === file && one.start === given);
+  if (found === undefined) throw failed('nothing is proved while the policies have errors');
+  const { result, why, request } = found;
+  return { result: { result, why, request }, message: null, isGood: result === 'proved' };
+}
+
 /** The request that refutes the claim at a place. */
 async function showWitness({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
   if (found === undefined || found.request === null) throw failed('no request refutes this');
   const { request, why } = found;
-  const claim = claimAt(snapshot, file, found.start);
+  const claim = claimsIn(snapshot, file).find(({ start }) => start === found.start)?.text ?? '';
   return {
     result: { claim, why, request },
     message: `\`${claim}\` is refuted: ${why}\n${JSON.stringify(request)}`,
