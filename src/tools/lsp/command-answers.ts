@@ -7,6 +7,7 @@ import {
   ResponseError,
   ShowMessageNotification,
 } from 'vscode-languageserver';
+import type { GivenRequest } from '../../service/playground/questions.ts';
 import { readTestFile } from '../testing/read.ts';
 import { commandNames } from './command-names.ts';
 import { claimsIn, lensesOf, toldLens } from './lenses.ts';
@@ -51,6 +52,7 @@ const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames]
   [commandNames.listCases]: listCases,
   [commandNames.listClaims]: listClaims,
   [commandNames.proveClaim]: proveClaim,
+  [commandNames.tryRequest]: tryRequest,
   [commandNames.runCaseQuietly]: async (...asked) => ({ ...(await runCase(...asked)), message: null }),
 };
 
@@ -135,6 +137,21 @@ async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringC
   if (found === undefined) throw failed('nothing is proved while the policies have errors');
   const { result, why, request } = found;
   return { result: { result, why, request }, message: null, isGood: result === 'proved' };
+}
+
+/** How a request is decided, step by step. */
+async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const isRequest =
+    typeof given === 'object' &&
+    given !== null &&
+    'action_key' in given &&
+    typeof given.action_key === 'string';
+  if (!isRequest) throw failed('a request has an `action_key` and a `payload`');
+  // What is in it is read with its mistakes told.
+  const request = { payload: {}, ...given } as GivenRequest;
+  const walk = await slow.walk(snapshot, request);
+  if (walk.steps === null && walk.issues.length === 0) throw failed('the policies have errors');
+  return { result: walk, message: null, isGood: true };
 }
 
 /** The request that refutes the claim at a place. */

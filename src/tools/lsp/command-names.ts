@@ -10,5 +10,6 @@ export const commandNames = {
   listCases: 'writ.listCases',
   listClaims: 'writ.listClaims',
   proveClaim: 'writ.proveClaim',
+  tryRequest: 'writ.tryRequest',
   runCaseQuietly: 'writ.runCaseQuietly',
 } as const;
