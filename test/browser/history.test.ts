@@ -2,7 +2,7 @@
 // leads somebody else to the same comparison, and what is shown where there is nothing to compare.
 
 import { expect, test } from 'vitest';
-import { type Service, shareService } from '../http/service.ts';
+import { type Service, shareService, startService } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
@@ -93,7 +93,8 @@ test('where one set is known there is nothing to compare yet', async () => {
 });
 
 test('an admin rolls back from the history with a reason; who may not sees no way to', async () => {
-  const shared = await world();
+  const shared = await startService({ isInFile: true });
+  await prepare(shared);
   const { page } = await open(shared, { email: 'ann@example.com' });
   await page.goto('/policies');
   const history = page.getByRole('region', { name: 'History', exact: true });

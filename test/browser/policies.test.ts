@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Service, shareService } from '../http/service.ts';
+import { type Service, shareService, startService } from '../http/service.ts';
 import { ask, usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
@@ -227,7 +227,9 @@ test('a file that is not there is told, and what was shown of one that goes stay
 });
 
 test('who serves is shown to operators: the replica, its set and its version', async () => {
-  const { page } = await open(await world(), { email });
+  const own = await startService({ isInFile: true });
+  await addPeople(own);
+  const { page } = await open(own, { email });
   await page.goto('/policies');
   const row = page.getByRole('row').filter({ hasText: 'the active policies' });
   await row.waitFor();

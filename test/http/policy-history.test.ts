@@ -200,7 +200,7 @@ test('the texts of a digest are the latest; a store that fails keeps nobody, and
 });
 
 test('an earlier set is written back by an admin, with the reason on record, and the one that went stays known', async () => {
-  const service = await startService({ store: await openStore({ path: `${temporaryFolder()}/writ.db` }) });
+  const service = await startService({ isInFile: true });
   const first = await firstAdmin(service);
   const admin = await tokenClient(service, first);
   const ben = await personWith(service, first, { email: 'ben@example.com', roles: ['operator'] });

@@ -9,8 +9,8 @@ import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
 import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
-import { type Token, tokenEnd, tokenize } from './parse/tokens.ts';
-import { settleBroken } from './repair/broken-rules.ts';
+import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
+import { namesDeclared, settleBroken } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
@@ -27,7 +27,11 @@ export interface ParsedFile {
   readonly file: PolicyFile;
   /** Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Names that a text with errors declares, though nothing else may be left of their declarations. */
+  readonly declaredByBroken: ReadonlySet<string>;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
@@ -38,6 +42,7 @@ export function parse(source: SourceText): ParsedFile {
   return {
     file: { ...file, declarations: settled.declarations },
     diagnostics: limited(sortDiagnostics(settled.diagnostics), source),
+    declaredByBroken: broken.errors.length === 0 ? none : namesDeclared(broken.tokens),
   };
 }
 
@@ -57,18 +62,36 @@ function readFile(reader: Reader): ReadFile {
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
-  for (const { token, parts } of templates) {
-    parts.push(...readTemplate(token, reader, (text, from, to) => readPlaceholder(text, from, to, reader)));
+  for (const { token, parts, isTitle } of templates) {
+    const read = isTitle ? readFieldName : readPlaceholder;
+    parts.push(...readTemplate(token, reader, (text, from, to) => read(text, { from, to }, reader)));
   }
   const span = makeSpan(reader, 0, source.text.length);
   return { file: { kind: 'file', declarations, comments, span }, broken: { errors, tokens: known } };
 }
 
+interface Between {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** As `readPlaceholder`, where each word names a field. */
+function readFieldName(text: UnescapedText, between: Between, reader: Reader): ExpressionNode {
+  return readPlaceholder(text, between, reader, (token) =>
+    isAnyWord(token) ? retype(token, NameToken, token.image) : token,
+  );
+}
+
 /** The expression between two places of a text, its tokens moved to where they were written. */
-function readPlaceholder(text: UnescapedText, from: number, to: number, reader: Reader): ExpressionNode {
+function readPlaceholder(
+  text: UnescapedText,
+  { from, to }: Between,
+  reader: Reader,
+  meant: (token: Token) => Token = (token) => token,
+): ExpressionNode {
   const { tokens, comments, strays } = tokenize(text.value.slice(from, to));
   const offsetOf = (at: number) => text.offsetOf(from + at);
-  const moved = tokens.map((token) => ({
+  const moved = tokens.map(meant).map((token) => ({
     ...token,
     startOffset: offsetOf(token.startOffset),
     endOffset: offsetOf(tokenEnd(token)) - 1,
@@ -96,7 +119,7 @@ function refuseSize(source: SourceText): ParsedFile {
   const file: PolicyFile = { kind: 'file', declarations: [], comments: [], span };
   const message = `\`${source.path}\` is larger than 1 MiB`;
   const help = 'split it into several files: all files of a directory are one policy set';
-  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)] };
+  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)], declaredByBroken: none };
 }
 
 function limited(diagnostics: readonly Diagnostic[], source: SourceText): readonly Diagnostic[] {

@@ -29,7 +29,7 @@ import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
 import { rowsCode } from './terms.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
-/** So many constants are compared one by one; more are looked up in a set. */
+/** Constants that are compared one by one; more are looked up in a set. */
 const comparedOneByOneMax = 8;
 
 /** The condition's code. */
@@ -165,7 +165,7 @@ function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' 
 /** Definite, but unknown where a signature is asked for and missing. */
 function presence(writer: Writer, read: ReadFrom, test: Js): ConditionCode {
   return read.isSigned
-    ? threeValued(js`(${vouchedCode(writer, read)} ? ${test} ? 2 : 0 : 1)`)
+    ? threeValued(js`((${vouchedCode(writer, read)}) ? ${test} ? 2 : 0 : 1)`)
     : twoValued(test);
 }
 
