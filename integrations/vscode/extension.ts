@@ -1,19 +1,36 @@
 // The extension for VS Code: starts the language server that lies beside it, or the one that the settings name.
 
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { commands, type ExtensionContext, window, workspace } from 'vscode';
+import {
+  commands,
+  type ExtensionContext,
+  Location,
+  Range,
+  TestMessage,
+  tests,
+  ViewColumn,
+  window,
+  workspace,
+} from 'vscode';
 import { LanguageClient, type ServerOptions, TransportKind } from 'vscode-languageclient/node';
+import { showPlayground } from './playground-view.ts';
+import { showTests } from './testing-view.ts';
 
 let client: LanguageClient | null = null;
 
 export async function activate(context: ExtensionContext): Promise<void> {
   client = createClient(context);
   context.subscriptions.push(
+    commands.registerCommand('writ.playground', openPlayground),
     commands.registerCommand('writ.restart', () => client?.restart()),
     commands.registerCommand('writ.check', () => inTerminal('check', '--strict')),
     commands.registerCommand('writ.test', () => inTerminal('test', '--coverage')),
   );
   await client.start();
+  const view = viewTests(context);
+  context.subscriptions.push(workspace.onDidSaveTextDocument(() => void view.refresh()));
+  await view.refresh();
 }
 
 export async function deactivate(): Promise<void> {
@@ -34,6 +51,51 @@ function createClient(context: ExtensionContext): LanguageClient {
     initializationOptions: { policies: policiesFolder() },
     synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{policy,txt,csv,jsonl,test.yaml}') },
   });
+}
+
+/** Cases and claims in the Testing view, by the server. */
+function viewTests(context: ExtensionContext): ReturnType<typeof showTests> {
+  const controller = tests.createTestController('writ', 'Writ');
+  context.subscriptions.push(controller);
+  return showTests({
+    controller,
+    ask: (command, ...args) => commands.executeCommand(command, ...args),
+    findFiles: (ending) => workspace.findFiles(`**/*${ending}`, '**/node_modules/**'),
+    messageOf: (text, item) => {
+      const message = new TestMessage(text);
+      if (item.uri !== undefined && item.range !== undefined)
+        message.location = new Location(item.uri, item.range);
+      return message;
+    },
+    setLine: (item, line) => {
+      item.range = new Range(line, 0, line, 0);
+    },
+  });
+}
+
+/** Beside the policy file that is being written, or the first one of the workspace. */
+async function openPlayground(): Promise<void> {
+  const written = window.activeTextEditor?.document.uri;
+  const [first] = await workspace.findFiles('**/*.policy', '**/node_modules/**', 1);
+  const policy = written?.path.endsWith('.policy') === true ? written : first;
+  if (policy === undefined) return void window.showInformationMessage('There is no policy file yet.');
+  const panel = window.createWebviewPanel('writ.playground', 'Try a request', ViewColumn.Beside, {
+    enableScripts: true,
+    localResourceRoots: [],
+  });
+  showPlayground({
+    webview: panel.webview,
+    nonce: randomUUID(),
+    decide: (request) => commands.executeCommand('writ.tryRequest', policy.toString(), request),
+    openLine: (file, line) => void openLine(file, line),
+  });
+}
+
+async function openLine(file: string, line: number): Promise<void> {
+  const [uri] = await workspace.findFiles(`**/${file}`, '**/node_modules/**', 1);
+  if (uri === undefined) return;
+  const at = new Range(line - 1, 0, line - 1, 0);
+  await window.showTextDocument(uri, { selection: at, viewColumn: ViewColumn.One });
 }
 
 function policiesFolder(): string {

@@ -37,6 +37,11 @@ describe.each(packs)('the pack $name', ({ name, folder }) => {
     const page = readFileSync(join(cwd, 'rules/README.md'), 'utf8');
     expect(page).not.toMatch(/\]\(\.\.|npm run writ|examples\/packs|policies\//);
     expect(page).toContain('writ test rules');
+    for (const part of ['stops', 'lets through', 'cannot know'])
+      expect(page).toContain(`**What it ${part}.**`);
+    expect(page).toMatch(/\*\*Fit it in ten minutes\.\*\*\n\n1\. /);
+    const [tests = ''] = readdirSync(join(cwd, 'rules')).filter((file) => file.endsWith('.test.yaml'));
+    expect(readFileSync(join(cwd, 'rules', tests), 'utf8')).toContain('\n    sequence:\n');
     expect(readFileSync(join(root, folder, 'README.md'), 'utf8')).toContain(`](${name}/README.md)`);
   });
 });

@@ -40,9 +40,22 @@ function packsIn(folder: string): readonly Pack[] {
       const policies = files.filter((file) => file.endsWith('.policy'));
       const tests = files.filter((file) => file.endsWith('.test.yaml'));
       const sequences = tests.flatMap((path) => sequencesOf(path));
-      const text = policies.map((file) => readFileSync(file, 'utf8')).join('\n');
+      const text = policies
+        .map((file) => withLists(readFileSync(file, 'utf8'), join(root, folder, name)))
+        .join('\n');
       return sequences.length === 0 ? [] : [{ name, text, sequences }];
     });
+}
+
+/** The policies with what their list files hold, so that they are one text. */
+function withLists(text: string, folder: string): string {
+  return text.replaceAll(/^(list .*?) *from "([^"]+)"/gm, (_, head: string, file: string) => {
+    const lines = readFileSync(join(folder, file), 'utf8')
+      .split('\n')
+      .map((line) => line.trim());
+    const entries = lines.filter((line) => line !== '' && !line.startsWith('#'));
+    return `${head} = [${entries.map((entry) => JSON.stringify(entry)).join(', ')}]`;
+  });
 }
 
 function sequencesOf(path: string): readonly Sequence[] {

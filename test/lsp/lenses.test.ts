@@ -133,14 +133,20 @@ describe('what changes since HEAD', () => {
   const lens = async (title: string) =>
     (await lenses(policyFile)).find(({ command }) => command.title === title).command;
 
+  const ask = (command: string) => carryOut({ command, arguments: [editor.uri(policyFile)] });
+
+  test('is not told where there is no repository', async () => {
+    await expect(ask('writ.showChanges')).rejects.toThrow('no git repository');
+  });
+
   test('is shown where it is asked for, follows what is typed, and is hidden again', {
     timeout: 60_000,
   }, async () => {
-    await expect(carryOut(await lens('show what changes since HEAD'))).rejects.toThrow('no git repository');
+    await ask('writ.hideChanges');
     const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: editor.folder });
     git('init', '-q');
     git('add', '.');
-    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first');
+    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--allow-empty', '-qm', 'first');
     const changed = policies.replace('<= 50', '<= 70');
     editor.change(policyFile, changed);
     await carryOut(await lens('show what changes since HEAD'));

@@ -15,9 +15,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAskedThread } from '../../src/tools/lsp/thread/ask.ts';
 import { checkPullRequest } from './workflow.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -229,6 +231,18 @@ describe('the extension for VS Code', () => {
     expect(
       await initialized(spawn(process.execPath, [join(place, 'extension/server.mjs'), '--stdio'])),
     ).toContain('"name":"writ"');
+  });
+
+  test('brings the thread that proves and runs tests', async () => {
+    const root = join(folder, 'policies-of-editor');
+    mkdirSync(root);
+    writeFileSync(
+      join(root, 'a.policy'),
+      'action a.b {}\npolicy p on a.b { deny all }\nguarantee g on a.b { never allow }\n',
+    );
+    const thread = createAskedThread(pathToFileURL(join(place, 'extension/thread.mjs')));
+    expect(await thread.ask('claims', { root, open: [] })).toMatchObject([{ result: 'proved' }]);
+    await thread.close();
   });
 });
 

@@ -7,10 +7,12 @@ import {
   ResponseError,
   ShowMessageNotification,
 } from 'vscode-languageserver';
+import type { GivenRequest } from '../../service/playground/questions.ts';
+import { readTestFile } from '../testing/read.ts';
 import { commandNames } from './command-names.ts';
-import { claimAt, lensesOf, toldLens } from './lenses.ts';
+import { claimsIn, lensesOf, toldLens } from './lenses.ts';
 import type { PolicyService } from './service.ts';
-import { fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
+import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 import type { Telling } from './telling.ts';
 
@@ -34,7 +36,8 @@ interface About {
 /** What a command gives back, and how it is told. */
 interface Done {
   readonly result: object;
-  readonly message: string;
+  /** Null where a view of the editor's own shows it. */
+  readonly message: string | null;
   readonly isGood: boolean;
 }
 
@@ -46,6 +49,11 @@ const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames]
   [commandNames.showChanges]: (about, answering) => showChanges(about, answering, true),
   [commandNames.hideChanges]: (about, answering) => showChanges(about, answering, false),
   [commandNames.explainLogged]: explainLogged,
+  [commandNames.listCases]: listCases,
+  [commandNames.listClaims]: listClaims,
+  [commandNames.proveClaim]: proveClaim,
+  [commandNames.tryRequest]: tryRequest,
+  [commandNames.runCaseQuietly]: async (...asked) => ({ ...(await runCase(...asked)), message: null }),
 };
 
 export function answerLenses(answering: AnsweringCommands): void {
@@ -72,7 +80,7 @@ export function answerLenses(answering: AnsweringCommands): void {
     const about = { snapshot, file: fileNameOf(snapshot, String(uri)), given };
     const { result, message, isGood } = await carryOut(about, answering);
     const type = isGood ? MessageType.Info : MessageType.Warning;
-    await connection.sendNotification(ShowMessageNotification.type, { type, message });
+    if (message !== null) await connection.sendNotification(ShowMessageNotification.type, { type, message });
     return result;
   });
 }
@@ -99,13 +107,60 @@ async function runCase({ snapshot, file, given }: About, { slow }: AnsweringComm
   };
 }
 
+/** The cases of a test file, in order. */
+async function listCases({ snapshot, file }: About): Promise<Done> {
+  const document = documentOf(snapshot, file);
+  const { cases } = readTestFile({ path: file, text: document.getText() });
+  const items = cases.map(({ name, span: { start } }) => ({
+    name,
+    start,
+    line: document.positionAt(start).line,
+  }));
+  return { result: { items }, message: null, isGood: true };
+}
+
+/** The claims of a policy file, in order. */
+async function listClaims({ snapshot, file }: About): Promise<Done> {
+  const document = documentOf(snapshot, file);
+  const items = claimsIn(snapshot, file).map(({ guarantee, text, start }) => ({
+    name: `${guarantee}: ${text}`,
+    start,
+    line: document.positionAt(start).line,
+  }));
+  return { result: { items }, message: null, isGood: true };
+}
+
+/** What is proved of the claim at a place. */
+async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const claims = await slow.claims(snapshot);
+  const found = claims?.find((one) => one.file === file && one.start === given);
+  if (found === undefined) throw failed('nothing is proved while the policies have errors');
+  const { result, why, request } = found;
+  return { result: { result, why, request }, message: null, isGood: result === 'proved' };
+}
+
+/** How a request is decided, step by step. */
+async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const isRequest =
+    typeof given === 'object' &&
+    given !== null &&
+    'action_key' in given &&
+    typeof given.action_key === 'string';
+  if (!isRequest) throw failed('a request has an `action_key` and a `payload`');
+  // What is in it is read with its mistakes told.
+  const request = { payload: {}, ...given } as GivenRequest;
+  const walk = await slow.walk(snapshot, request);
+  if (walk.steps === null && walk.issues.length === 0) throw failed('the policies have errors');
+  return { result: walk, message: null, isGood: true };
+}
+
 /** The request that refutes the claim at a place. */
 async function showWitness({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
   if (found === undefined || found.request === null) throw failed('no request refutes this');
   const { request, why } = found;
-  const claim = claimAt(snapshot, file, found.start);
+  const claim = claimsIn(snapshot, file).find(({ start }) => start === found.start)?.text ?? '';
   return {
     result: { claim, why, request },
     message: `\`${claim}\` is refuted: ${why}\n${JSON.stringify(request)}`,

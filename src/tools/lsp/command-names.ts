@@ -6,4 +6,10 @@ export const commandNames = {
   showChanges: 'writ.showChanges',
   hideChanges: 'writ.hideChanges',
   explainLogged: 'writ.explainLogged',
+  // For views that list what can be run; these show no message.
+  listCases: 'writ.listCases',
+  listClaims: 'writ.listClaims',
+  proveClaim: 'writ.proveClaim',
+  tryRequest: 'writ.tryRequest',
+  runCaseQuietly: 'writ.runCaseQuietly',
 } as const;

@@ -133,12 +133,24 @@ async function claimCommand(
   };
 }
 
-/** The claim at a place as it is written; null where there is none. */
-export function claimAt(snapshot: SetSnapshot, file: string, start: number): string | null {
-  const claims = snapshot.files
-    .filter(({ span }) => span.file === file)
-    .flatMap(({ declarations }) => declarations)
-    .flatMap((declaration) => (declaration.kind === 'guarantee' ? declaration.claims : []));
-  const found = claims.find(({ span }) => span.start === start);
-  return found === undefined ? null : claimText(found, (path) => snapshot.texts.get(path)?.text ?? null);
+interface WrittenClaim {
+  readonly guarantee: string;
+  /** On one line. */
+  readonly text: string;
+  readonly start: number;
+}
+
+/** The claims of a file, in order. */
+export function claimsIn(snapshot: SetSnapshot, file: string): readonly WrittenClaim[] {
+  const sourceOf = (path: string): string | null => snapshot.texts.get(path)?.text ?? null;
+  const declarations = snapshot.files.find(({ span }) => span.file === file)?.declarations ?? [];
+  return declarations.flatMap((declaration) =>
+    declaration.kind !== 'guarantee'
+      ? []
+      : declaration.claims.map((claim) => ({
+          guarantee: declaration.name.text,
+          text: claimText(claim, sourceOf),
+          start: claim.span.start,
+        })),
+  );
 }

@@ -1,6 +1,7 @@
 // Answers of the second thread about states of a set, each asked for once.
 
 import { LSPErrorCodes, ResponseError } from 'vscode-languageserver';
+import type { GivenRequest } from '../../service/playground/questions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 import { type AskedThread, createAskedThread, ThreadRefusal } from './thread/ask.ts';
 import type { SetState, ThreadAnswers } from './thread/questions.ts';
@@ -11,6 +12,8 @@ export interface SlowAnswers {
   /** `only`: of one test file; null for all. */
   tests(snapshot: SetSnapshot, only: string | null): Promise<ThreadAnswers['tests']>;
   changes(snapshot: SetSnapshot): Promise<ThreadAnswers['changes']>;
+  /** Of a request, as it is decided now. */
+  walk(snapshot: SetSnapshot, request: GivenRequest): Promise<ThreadAnswers['walk']>;
   close(): Promise<void>;
 }
 
@@ -29,6 +32,7 @@ export function createSlowAnswers(thread: AskedThread = createAskedThread()): Sl
     tests: (snapshot, only) =>
       once(snapshot, `tests ${only}`, () => thread.ask('tests', { ...stateOf(snapshot), only })),
     changes: (snapshot) => once(snapshot, 'changes', () => thread.ask('changes', stateOf(snapshot))),
+    walk: (snapshot, request) => thread.ask('walk', { ...stateOf(snapshot), request }).catch(toProtocol),
     close: () => thread.close(),
   };
 }

@@ -4,7 +4,10 @@
 import { hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
+import { gates } from '../../../language/model/decision.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
+import { authorize } from '../../../language/spec/authorize.ts';
+import { explain } from '../../../language/spec/explain.ts';
 import {
   type Checked,
   type CompileCache,
@@ -13,9 +16,12 @@ import {
   createCompileCache,
   findErrors,
 } from '../../../pipeline.ts';
+import { unknownFacts } from '../../../reasoning/counterfactual/near.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
 import { guaranteeChanges, reportOf } from '../../../reasoning/diff/report.ts';
 import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
+import { decisionWalk } from '../../../service/playground/decision-walk.ts';
+import { gateIssues, readGiven } from '../../../service/playground/given-request.ts';
 import { type ReadSources, readPaths, readPolicies } from '../../../service/policies/read.ts';
 import { createReadCache, type ReadCache } from '../../../service/policies/read-cache.ts';
 import { type LoadedSide, type ReadSide, readSide, sideOf } from '../../findings/compared-side.ts';
@@ -37,6 +43,7 @@ import type {
   ShownClaim,
   ShownTestFile,
   ShownTests,
+  ShownWalk,
   ThreadAnswers,
   ThreadAsk,
   ThreadQuestion,
@@ -64,6 +71,7 @@ export function createAnswers(): Answering {
     claims: (state) => claimsOf(state, knownOf(state.root)),
     tests: testsOf,
     changes: (state) => changesOf(state, knownOf(state.root)),
+    walk: (asked) => walkOf(asked, knownOf(asked.root)),
   };
 }
 
@@ -227,4 +235,19 @@ async function headOf(root: string): Promise<LoadedSide | string> {
     if (error instanceof RevisionError) return error.message;
     throw error;
   }
+}
+
+// ---- a request, step by step
+
+async function walkOf(asked: ThreadAsk['walk'], known: Known): Promise<ShownWalk> {
+  const { checked, sourceOf } = await checkedOf(asked, known, findErrors);
+  const { set } = checked;
+  if (set === null) return { steps: null, issues: [] };
+  const { facts, issues } = readGiven(asked.request, set, Date.now());
+  if (facts === null) return { steps: null, issues };
+  const decision = authorize(set, facts);
+  const isOfGate = decision.by !== 'default_deny' && (gates as readonly string[]).includes(decision.by);
+  const [rules, unknown] = isOfGate ? [[], []] : [explain(set, facts), unknownFacts(set, facts)];
+  const steps = decisionWalk({ set, facts, decision, rules, unknown }, sourceOf);
+  return { steps, issues: gateIssues(facts, set) };
 }

@@ -3,6 +3,8 @@
 
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
+import type { WalkStep } from '../../../service/playground/decision-walk.ts';
+import type { GivenRequest, RequestIssue } from '../../../service/playground/questions.ts';
 import type { Finding } from '../../findings/findings.ts';
 import type { RuleCoverage } from '../../testing/coverage.ts';
 import type { CaseResult } from '../../testing/run.ts';
@@ -21,6 +23,7 @@ export interface ThreadAsk {
   readonly tests: SetState & { readonly only: string | null };
   /** Since HEAD. */
   readonly changes: SetState;
+  readonly walk: SetState & { readonly request: GivenRequest };
 }
 
 export interface ThreadAnswers {
@@ -28,6 +31,7 @@ export interface ThreadAnswers {
   readonly claims: readonly ShownClaim[] | null;
   readonly tests: ShownTests;
   readonly changes: ShownChanges;
+  readonly walk: ShownWalk;
 }
 
 export type ThreadQuestion = keyof ThreadAsk;
@@ -72,6 +76,14 @@ export interface ShownChanges {
   readonly findings: readonly Finding[];
   /** Why nothing was compared; null where it was. */
   readonly failure: string | null;
+}
+
+/** How a request is decided, step by step. */
+export interface ShownWalk {
+  /** Null where the policies have errors, or the request is not understood. */
+  readonly steps: readonly WalkStep[] | null;
+  /** What is wrong with the request. */
+  readonly issues: readonly RequestIssue[];
 }
 
 export interface AskThread<Q extends ThreadQuestion = ThreadQuestion> {

@@ -1,0 +1,140 @@
+// The cases of test files and the claims of guarantees in the Testing view: each is run, or proved, by the language server, with
+// what is typed and not saved yet.
+
+import type { CancellationToken, TestController, TestItem, TestMessage, TestRunRequest, Uri } from 'vscode';
+
+export interface TestingViewOptions {
+  readonly controller: TestController;
+  /** Has the server carry out a command. */
+  readonly ask: <Answer>(command: string, ...args: readonly unknown[]) => Thenable<Answer>;
+  /** Of the workspace, with this ending. */
+  readonly findFiles: (ending: string) => Thenable<readonly Uri[]>;
+  /** Of the editor: what is said of a test that fails, and places in a text. */
+  readonly messageOf: (text: string, item: TestItem) => TestMessage;
+  readonly setLine: (item: TestItem, line: number) => void;
+}
+
+interface Listed {
+  readonly items: readonly { readonly name: string; readonly start: number; readonly line: number }[];
+}
+
+/** What a test item is about. */
+interface Runnable {
+  readonly uri: string;
+  readonly start: number;
+  readonly isClaim: boolean;
+}
+
+const runProfile = 1;
+
+/** The view is filled when it is refreshed; `refresh` is to be called when a file has been saved. */
+export function showTests(options: TestingViewOptions): { readonly refresh: () => Promise<void> } {
+  const { controller } = options;
+  const about = new WeakMap<TestItem, Runnable>();
+  const refresh = async (): Promise<void> => {
+    const [tests, policies] = await Promise.all([
+      filesOf(options, about, { ending: '.test.yaml', command: 'writ.listCases', isClaim: false }),
+      filesOf(options, about, { ending: '.policy', command: 'writ.listClaims', isClaim: true }),
+    ]);
+    controller.items.replace([...tests, ...policies]);
+  };
+  controller.refreshHandler = refresh;
+  controller.createRunProfile(
+    'Run',
+    runProfile,
+    (request, token) => runAll(request, token, options, about),
+    true,
+  );
+  return { refresh };
+}
+
+interface Kind {
+  readonly ending: string;
+  readonly command: string;
+  readonly isClaim: boolean;
+}
+
+/** An item a file, with what can be run of it. */
+async function filesOf(
+  { controller, ask, findFiles, setLine }: TestingViewOptions,
+  about: WeakMap<TestItem, Runnable>,
+  { ending, command, isClaim }: Kind,
+): Promise<readonly TestItem[]> {
+  const found: TestItem[] = [];
+  for (const uri of await findFiles(ending)) {
+    const address = uri.toString();
+    const { items } = await ask<Listed>(command, address).then(
+      (listed) => listed,
+      () => ({ items: [] }),
+    );
+    if (items.length === 0) continue;
+    const file = controller.createTestItem(address, uri.path.split('/').at(-1) ?? address, uri);
+    file.children.replace(
+      items.map(({ name, start, line }) => {
+        const item = controller.createTestItem(`${address}#${start}`, name, uri);
+        setLine(item, line);
+        about.set(item, { uri: address, start, isClaim });
+        return item;
+      }),
+    );
+    found.push(file);
+  }
+  return found;
+}
+
+async function runAll(
+  request: TestRunRequest,
+  token: CancellationToken,
+  options: TestingViewOptions,
+  about: WeakMap<TestItem, Runnable>,
+): Promise<void> {
+  const run = options.controller.createTestRun(request);
+  const excluded = new Set(request.exclude ?? []);
+  const roots = request.include ?? childrenOf(options.controller.items);
+  for (const item of roots.flatMap((root) => (about.has(root) ? [root] : childrenOf(root.children)))) {
+    const runnable = about.get(item);
+    if (runnable === undefined || excluded.has(item) || token.isCancellationRequested) continue;
+    run.started(item);
+    const begun = Date.now();
+    try {
+      const fault = await faultOf(runnable, options);
+      const took = Date.now() - begun;
+      if (fault === null) run.passed(item, took);
+      else run.failed(item, options.messageOf(fault, item), took);
+    } catch (error) {
+      run.errored(item, options.messageOf(error instanceof Error ? error.message : String(error), item));
+    }
+  }
+  run.end();
+}
+
+function childrenOf(items: TestController['items']): readonly TestItem[] {
+  const found: TestItem[] = [];
+  items.forEach((item) => void found.push(item));
+  return found;
+}
+
+interface RunCases {
+  readonly cases: readonly { readonly outcome: string; readonly text: string }[];
+}
+
+interface Proved {
+  readonly result: string;
+  readonly why: string | null;
+  readonly request: object | null;
+}
+
+/** What came out otherwise; null where nothing did. */
+async function faultOf(
+  { uri, start, isClaim }: Runnable,
+  { ask }: TestingViewOptions,
+): Promise<string | null> {
+  if (isClaim) {
+    const { result, why, request } = await ask<Proved>('writ.proveClaim', uri, start);
+    if (result === 'proved') return null;
+    return `${result}: ${why}${request === null ? '' : `\n${JSON.stringify(request)}`}`;
+  }
+  const { cases } = await ask<RunCases>('writ.runCaseQuietly', uri, start);
+  const [wrong] = cases.filter(({ outcome }) => outcome !== 'passed');
+  return wrong?.text ?? null;
+}
