@@ -204,7 +204,7 @@ function approvalIn(context: JsonObject | undefined): string | null {
   return typeof id === 'string' ? id : '';
 }
 
-/** With an approval: it is taken where it is for just this caller and these entities, and has not been used. */
+/** Evaluates again with an approval: it counts where it is for just this caller and these entities, and has not been used. */
 async function reevaluate(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },

@@ -177,7 +177,7 @@ function kindsOf({ roles }: Actor): ReadonlySet<ChangeKind> {
 }
 
 const changesAtOnce = 100;
-/** Of each kind; of more, the end of the oldest shows with the next look at the inbox. */
+/** Requests of each kind whose end is followed; the end of older ones shows with the next look at the inbox. */
 const inboxFollowedMax = 200;
 /** By the first word of what was done. */
 const kindOfChange: Readonly<Record<string, ChangeKind>> = {

@@ -242,7 +242,7 @@ function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
   };
 }
 
-/** More than any time in milliseconds. */
+/** A number above any time in milliseconds. */
 const behindQuestions = 100_000_000_000_000;
 
 /** The same with the questions that wait for the person first, unless they ask for another order. */
