@@ -56,7 +56,7 @@ const timeoutMsDefault = 5_000;
 /** Of these, the latest of a person is the one that counts. */
 const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
 /** These need nothing of the active policies. */
-const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets']);
+const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets', 'changed sentences']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
 /** The thread may take a quarter of the machine's memory, at most this. */

@@ -19,6 +19,11 @@ function repairAdjacent(number: Token, next: Token): Repair {
     const write = `${number.image} ${currency.image}`;
     return { to: 1, code: 'money-spelling', message, write, read: [number, currency] };
   }
+  const clock = clockTime(number.image, next.image);
+  if (clock !== null) {
+    const read = [joined(number, next, { type: literal.clock, image: clock })];
+    return { to: 1, message: 'a day has 24 hours: clock times have no am and pm', write: clock, read };
+  }
   const plain = plainNumber(image);
   const duration = compoundDuration(image) ?? unitDuration(number.image, next.image);
   if (duration !== null || (plain === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
@@ -71,6 +76,13 @@ function plainNumber(image: string): string | null {
   if (/^0x[0-9a-f]{1,12}$/i.test(image)) return String(Number(image));
   const [, amount, size] = /^(\d{1,9})([kKM])$/.exec(image) ?? [];
   return amount === undefined ? null : amount + (size === 'M' ? '000000' : '000');
+}
+
+/** `9am` and `12pm` as `09:00` and `12:00`; null for anything else. */
+function clockTime(number: string, half: string): string | null {
+  if (!/^(?:[1-9]|1[0-2])$/.test(number) || !/^[ap]m$/i.test(half)) return null;
+  const hour = (Number(number) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+  return `${String(hour).padStart(2, '0')}:00`;
 }
 
 function looksLikeCurrency({ image }: Token): boolean {
