@@ -104,7 +104,7 @@ function meet(count: RuleCount, atMs: number): void {
   if (count.lastAtMs === null || count.lastAtMs < atMs) count.lastAtMs = atMs;
 }
 
-/** By how strict they are. */
+/** How strict each decision is. */
 const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as const satisfies Record<
   Outcome,
   number

@@ -235,7 +235,7 @@ async function reevaluate(
   }
 }
 
-/** By the policies of now first: what they deny no approval grants, and what they allow needs none. */
+/** Takes an approval, by the active policies first: what they deny no approval grants, and what they allow needs none. */
 async function taken(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },
