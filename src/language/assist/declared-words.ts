@@ -22,7 +22,7 @@ const declaration =
 const actionHead = /^action\s+([^{]*?)(?:\s+in\s+([\w, ]+?))?\s*\{/;
 const field = /^\s*("(?:[^"\\]|\\.)*"|\w+)(\?)?:\s*(.+?),?\s*(?:#.*)?$/;
 
-/** With what a text declares at the beginning of its lines; what it says of an action goes before what the active policies say. */
+/** The words with what a text declares at the beginning of its lines; what it says of an action goes before what the active policies say. */
 export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   const names: Record<NameKind, readonly string[]> = { ...vocabulary.names };
   const actions = new Map(vocabulary.actions.map((action) => [action.key, action]));
@@ -40,7 +40,7 @@ export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
 
 const fieldLinesMax = 200;
 
-/** Of the declaration that the first line begins. */
+/** The actions of the declaration that the first line begins. */
 function actionsOf(lines: readonly string[]): readonly ActionWords[] {
   const [, keys, groups = ''] = actionHead.exec(lines[0] ?? '') ?? [];
   if (keys === undefined) return [];

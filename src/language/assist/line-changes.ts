@@ -23,7 +23,7 @@ export function lineChanges(before: string, after: string): readonly LineChange[
   }));
 }
 
-/** With their line breaks, so that a last line without one differs from the same line with one. */
+/** The lines of a text with their breaks, so that a last line without one differs from the same line with one. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -18,7 +18,7 @@ export interface WrittenPlace {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** More than any declaration that people write. */
+/** Characters that are looked at: more than any declaration that people write has. */
 const lookedAtMax = 65_536;
 const declarations = /^(?:shadow\s+)?(action|list|hours|let|meter|policy|guarantee|group|type|approvers)\b/;
 
@@ -56,7 +56,7 @@ export function placeAt(text: string, at: number): WrittenPlace {
   };
 }
 
-/** Within a text, the language reads only what is inside an open `{`. */
+/** Whether a line ends in a comment or a text; of a text the language reads only what is inside an open `{`. */
 function isProse(line: string): boolean {
   const last = openPiece(line);
   return last !== null && !(last.startsWith('"') && /\{[^{}]*$/.test(last));

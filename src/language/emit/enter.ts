@@ -8,7 +8,7 @@ import { type Emitted, emitEntries } from './code/emit.ts';
 import { forgetTexts } from './runtime/remembered.ts';
 import { createState, forgetLets, type State } from './runtime/state.ts';
 
-/** For a payload that is of the action's shape. */
+/** What a request adds to meters; its payload is of the action's shape. */
 export type EnterMeters = (facts: Facts) => readonly MeterUse[];
 
 /** What the text returns. */

@@ -163,7 +163,7 @@ export function link(
   };
 }
 
-/** With the result as meters see it; one that is not of the declared shape is not known. */
+/** Facts with the result as meters see it; one that is not of the declared shape is unknown. */
 function withResult({ resultGate }: Unit, asked: Facts): Facts {
   if (asked.result === undefined) return asked;
   const { result, ...others } = asked;

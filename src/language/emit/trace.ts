@@ -46,13 +46,13 @@ export function createTracer(program: ActionProgram, run: Run | null, tables: Re
 /** Rules that are looked at in one step. */
 const rulesPerStep = 20;
 
-/** By truth; what is satisfied in the second row. */
+/** The letter of each truth; in the second row that of a rule that is satisfied. */
 const letters = [
   ['f', 'u', 't'],
   ['F', 'U', 'T'],
 ] as const;
 
-/** The same with pauses, for callers that have other work to do in between. */
+/** As `createTracer`, with pauses, for callers that have other work to do in between. */
 export function* createTracerInSteps(
   program: ActionProgram,
   run: Run | null,
@@ -292,7 +292,7 @@ const isoMs = { first: -62_135_596_800_000, last: 253_402_300_799_999 };
 /** Of the latest moment: many requests come in one. */
 let lastNow = { ms: Number.NaN, text: '' };
 
-/** As `show` writes a timestamp. */
+/** A moment as `show` writes a timestamp. */
 function shownNow(nowMs: number): string {
   if (nowMs !== lastNow.ms) lastNow = { ms: nowMs, text: nowText(nowMs) };
   return lastNow.text;

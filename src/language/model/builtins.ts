@@ -98,5 +98,5 @@ export const builtins = {
 
 export type Builtin = keyof typeof builtins;
 
-/** Those with a name to write; `months_later` is what `+` and `-` make of years and months. */
+/** The builtins with a name to write; `months_later` is what `+` and `-` make of years and months. */
 export const namedBuiltins = (Object.keys(builtins) as Builtin[]).filter((name) => name !== 'months_later');

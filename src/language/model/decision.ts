@@ -1,7 +1,7 @@
 // What a decision is, and the fixed parts of what it says.
 
 export const outcomes = ['ALLOW', 'ESCALATE', 'REAUTH_REQUIRED', 'DENY'] as const;
-/** From the mildest to the strictest. */
+/** What a decision may be, from the mildest to the strictest. */
 export type Outcome = (typeof outcomes)[number];
 
 export interface Decision {

@@ -2,7 +2,7 @@
 
 import type { Shape, Slot, Type } from './type.ts';
 
-/** The same shape with secret values of any type. */
+/** The shape with secret values of any type. */
 export function withoutSecretTypes(shape: Shape): Shape {
   return { ...shape, fields: shape.fields.map(openedSlot) };
 }

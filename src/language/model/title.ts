@@ -19,7 +19,7 @@ export const titleLengthMax = 200;
 const fieldLengthMax = 60;
 /** Characters of a title with its fields. */
 export const filledTitleLengthMax = 300;
-/** Of requests whose action has no title. */
+/** Fields that are shown of a request whose action has no title. */
 const shortFieldsMax = 3;
 const shortFieldLengthMax = 40;
 

@@ -62,7 +62,7 @@ export type FormRule = readonly [
 /** A list of one value, or why there is none. */
 export type TraceValue = readonly [Json] | Extract<ReadValue, { readonly missing: string }>['missing'];
 
-/** Of a request that the gate refuses. */
+/** The trace of a request that the gate refuses. */
 export const noTrace: Trace = Object.freeze({
   form: Object.freeze({ rules: Object.freeze([]), paths: Object.freeze([]) }),
   truths: '',

@@ -54,7 +54,7 @@ export interface ListType {
   readonly length: Range;
 }
 
-/** Both ends inclusive; null is open. */
+/** A range with both ends included; null is an open end. */
 export interface Range {
   readonly low: Decimal | null;
   readonly high: Decimal | null;

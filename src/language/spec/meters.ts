@@ -21,7 +21,7 @@ export interface MeterShare {
   readonly contribution: Contribution | null;
 }
 
-/** Of a request whose payload has the shape of its action. */
+/** What a request adds to a meter; its payload has the shape of its action. */
 export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterShare {
   const facts = resolveFacts(set, asked);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };

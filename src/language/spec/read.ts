@@ -53,7 +53,7 @@ export function readField(
   return value === undefined || value === null ? value : valueOfJson(field.type, value, parent);
 }
 
-/** Of an unknown payload: whether every payload of the shape has the field, and not as null. */
+/** Whether every payload of the shape has the field, and not as null. */
 export function isAlwaysThere({ root, steps, isSigned }: FieldRead, { set, facts }: FieldScope): boolean {
   if (facts.payload !== unknownPayload || isSigned) return false;
   const fields = root === 'payload' ? fieldsAlong(steps, set.actions.get(facts.action)?.shape) : [];

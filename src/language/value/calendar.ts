@@ -10,7 +10,7 @@ export interface CalendarDay {
   readonly dayOfMonth: number;
 }
 
-/** From 0000-03-01 to 1970-01-01. */
+/** Days from 0000-03-01 to 1970-01-01. */
 const daysToEpoch = 719_468;
 const daysPerYear = 365.2425;
 

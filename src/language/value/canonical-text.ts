@@ -8,7 +8,7 @@ import { canonicalHost } from './host-name.ts';
 import { canonicalPath, canonicalPathIgnoringCase } from './path.ts';
 import { canonicalUrl, canonicalWebAddress } from './url.ts';
 
-/** By kind, the canonical form of a text, the text itself where it is canonical; null where it is none of the kind. */
+/** The canonical form of a text by kind, the text itself where it is canonical; null where it is none of the kind. */
 export const canonicalForms = {
   email: canonicalEmail,
   url: canonicalUrl,

@@ -26,14 +26,14 @@ export function windowStartMs(window: MeterWindow, nowMs: number): number {
   return window.kind === 'last' ? nowMs - window.seconds * 1000 : periodAround(window, nowMs).startMs;
 }
 
-/** From this moment on a grant counts no more; never outside of years 1 to 9999. */
+/** The moment from which on a grant counts no more; never outside of years 1 to 9999. */
 export function countsUntilMs(window: MeterWindow, atMs: number): number {
   return window.kind === 'last' ? atMs + window.seconds * 1000 : periodAround(window, atMs).endMs;
 }
 
 const dayMs = secondsPerDay * 1000;
 
-/** With a day that a zone may have twice. */
+/** The most days in each period, with a day that a zone may have twice. */
 const longestDays = { day: 2, week: 8, month: 32 } as const satisfies Record<CalendarPeriod, number>;
 
 /** No grant counts for longer. */
@@ -50,7 +50,7 @@ interface Period {
 
 const endless: Period = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 
-/** By window, the last period that was asked for: requests ask again and again for the same one. */
+/** The last period of each window that was asked for: requests ask again and again for the same one. */
 const lastPeriods = new Map<string, Period>();
 const lastPeriodsMax = 1_000;
 

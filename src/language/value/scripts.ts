@@ -72,7 +72,7 @@ export function isMixedScript(text: string): boolean {
 /** A text that is of one script, and one that is not. */
 export const scriptExamples = ['a', 'a\u0430'] as const;
 
-/** Those words. */
+/** The words of a text that mix scripts. */
 export function mixedWords(text: string): readonly string[] {
   return ascii.test(text) ? [] : (text.match(wordRun) ?? []).filter(isMixedWord);
 }

@@ -66,7 +66,7 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
   }
 }
 
-/** Of the cells that hold one of the texts. */
+/** The places of the cells that hold one of the texts. */
 function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySet<number> {
   const found = new Set<number>();
   if (values.length > cells.length) {
@@ -81,7 +81,7 @@ function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySe
   return found;
 }
 
-/** With the states that are no values, each for itself, the first value, and the cell of all others. */
+/** Cells in order: the states that are no values, each for itself, the first value, and the cell of all others. */
 function sorted({ cells, domain }: Leaf, places: readonly number[]): readonly number[] {
   const firstValue = cells.findIndex(({ value }) => isValue(value));
   const states = firstValue < 0 ? cells.length : firstValue;

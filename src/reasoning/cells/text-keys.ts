@@ -14,7 +14,7 @@ export function plainKeys(values: readonly Value[]): Keys {
   return memo(plain, values, () => new Set(values));
 }
 
-/** Of values that are texts. */
+/** The keys of values that are texts. */
 export function foldedKeys(values: readonly Value[]): Keys {
   return memo(folded, values, () => new Set(values.map((value) => fold(value as string))));
 }

@@ -136,7 +136,7 @@ function isSameButForRisk(
   return isAlike(old, now) && old !== undefined && !readsChanged(old, changed);
 }
 
-/** As the side's own set has it. */
+/** The condition of a rule as the side's own set has it. */
 function conditionOf({ policies }: PolicySet, { policy, id }: Rule): Expression | undefined {
   return policies.find(({ name }) => name === policy)?.rules.find((rule) => rule.id === id)?.condition;
 }

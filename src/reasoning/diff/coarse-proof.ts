@@ -29,7 +29,7 @@ function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
   return `${tier} ${difference} ${from} ${to}`;
 }
 
-/** Of which one holds where the term does not. */
+/** Literals of which one holds where the term does not. */
 function failing(ctx: ProofContext, { expression, truths }: FindingTerm): readonly SolverLiteral[] {
   const { isTrue, isFalse } = ctx.lower(expression, noElements);
   const { circuit } = ctx;

@@ -162,7 +162,7 @@ const outcomeOfDemand = {
   deny: 'DENY',
 } as const satisfies Readonly<Record<string, Outcome>>;
 
-/** Of what asks for as much as the decision: definite before unknown, then the largest own risk, then the smallest id. */
+/** Whether a rule is named by the decision. Of those that ask for as much: definite before unknown, then the largest own risk, then the smallest id. */
 function isNamed(ctx: ProofContext, deciding: Deciding, id: string): SolverLiteral {
   const { circuit } = ctx;
   const { truths, granting, decided } = deciding;

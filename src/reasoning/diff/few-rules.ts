@@ -54,7 +54,7 @@ export function fewAtFirst(all: JointRules, manyRules = manyByDefault): JointRul
   return { ...all, open: withoutFirst(open, new Set(open.map(kindOf))) };
 }
 
-/** With the rules that are needed, and a few more of their kinds. */
+/** The joint rules with those that are needed, and a few more of their kinds. */
 export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
   const rules = enforcedOf(of.joint.original.after, of.action).filter(({ id }) => of.open.has(id));
   const kinds = new Set(rules.filter(({ id }) => needed.has(id)).map(kindOf));
@@ -62,7 +62,7 @@ export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
   return { ...of, open: withoutFirst(left, kinds) };
 }
 
-/** Of each of the kinds a few are taken, those first that are quickly made into a formula. */
+/** The rules that are left out at first. A few of each kind are taken, those that are quickly made into a formula first. */
 function withoutFirst(rules: readonly Rule[], kinds: ReadonlySet<string>): RuleIds {
   const taken = [...Map.groupBy(rules, kindOf)].flatMap(([kind, own]) =>
     kinds.has(kind) ? own.toSorted(plainFirst).slice(0, takenAtOnce) : [],
@@ -86,7 +86,7 @@ function kindOf({ effect, requirement, validForSeconds }: Rule): string {
   return JSON.stringify([effect, requirement, validForSeconds]);
 }
 
-/** Those of both sides that say the same and mean the same; what reads risk does so where all that adds to it is alike. */
+/** Rules that say and mean the same on both sides; one that reads risk does so where all that adds to risk is alike. */
 function unchangedRules(joint: JointSet, action: string): readonly Rule[] {
   const { original, changed } = joint;
   const [before, after] = [enforcedOf(original.before, action), enforcedOf(original.after, action)];

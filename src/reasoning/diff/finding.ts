@@ -137,7 +137,7 @@ function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, de
   return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });
 }
 
-/** With the readings of both sides, by their names in the joint set. */
+/** Facts with the readings of both sides, by their names in the joint set. */
 export function jointFacts({ meters }: JointSet, facts: Facts, asked: BothSides<Facts>): Facts {
   const readings = sides.flatMap((side) =>
     [...meters[side]].flatMap(([joint, own]) => {

@@ -9,7 +9,7 @@ import { toNumber } from '../../language/value/decimal.ts';
 import type { GrowingPart, ListElements, ProofContext } from '../prove/context.ts';
 import { sampleOf } from '../prove/sample.ts';
 
-/** With which element a list is filled. */
+/** The element with which a list is filled. */
 const fillings = ['another', 'sample', 'itself'] as const;
 type Filling = (typeof fillings)[number];
 

@@ -28,7 +28,7 @@ const leavesMax = 8;
 /** Told what a hull, or that there is none, rests on: that all of these can hold together. */
 export type Confirm = (literals: SolverClause) => void;
 
-/** Of the numbers that some bound ties wherever all of these hold. */
+/** The hulls of the numbers that some bound ties wherever all of these literals hold. */
 export function hullsOf(ctx: ProofContext, must: SolverClause, confirm: Confirm): readonly Hull[] {
   const numbers = [...ctx.leaves.values()].filter(
     ({ key, domain, base }) =>

@@ -122,7 +122,7 @@ function jointText(before: TextType, after: TextType): TextType {
   };
 }
 
-/** From the lower of the lows to the higher of the highs. */
+/** The range from the lower of the lows to the higher of the highs. */
 function hull(before: Range, after: Range): Range {
   const outer = (a: Decimal | null, b: Decimal | null, sign: number): Decimal | null =>
     a === null || b === null ? null : compare(a, b) * sign >= 0 ? a : b;

@@ -115,7 +115,7 @@ function textOf(ctx: ProofContext, expression: Expression): string {
   return expressionText(ctx.set, plain(ctx, expression));
 }
 
-/** With constants for the lets that name them. */
+/** The expression with constants for the lets that name them. */
 function plain(ctx: ProofContext, expression: Expression): Expression {
   return withConstants(ctx, writtenOut(ctx, expression, noElements));
 }

@@ -220,7 +220,7 @@ function slot(source: RequestSource, place: Slot, field: Field | null): Json {
   }
 }
 
-/** Of the slot's form where one is known that is. */
+/** A text of the slot's form where one is known. */
 function text(source: RequestSource, place: Slot, field: Field | null): string {
   const { random, constants } = source;
   const isOfForm = formOf(place);

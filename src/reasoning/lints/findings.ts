@@ -48,7 +48,7 @@ export function findingsOfAction(set: PolicySet, action: string): ActionFindings
   };
 }
 
-/** With what lists hold where no list would have to be longer than it is given places; else with that left open. */
+/** The context of a proof: with what lists hold where no list would have to be longer than it is given places, else with that left open. */
 function contextOf(
   set: PolicySet,
   action: string,

@@ -37,17 +37,17 @@ export class Questions {
     return answer === true;
   }
 
-  /** From now on models are asked about these. */
+  /** Asks models about these literals from now on. */
   watch(literals: SolverClause): void {
     this.#unseen = [...new Set(literals)];
   }
 
-  /** Of the watched, those that have held in no model yet. */
+  /** The watched literals that have held in no model yet. */
   get unseen(): SolverClause {
     return this.#unseen;
   }
 
-  /** Those of the questions whose literals cannot hold together. */
+  /** The questions whose literals cannot hold together. */
   amongExcluded<T extends { readonly literals: SolverClause }>(
     questions: readonly T[],
   ): readonly (T & { readonly core: SolverClause })[] {

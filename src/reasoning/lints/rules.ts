@@ -70,7 +70,7 @@ function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlyS
   return new Set(found.map(({ rule }) => rule));
 }
 
-/** Those that can have their effect where no other of them has. Halves share what is assumed of the other half. */
+/** The rules that can have their effect where no other of them has. Halves share what is assumed of the other half. */
 function alone(judged: readonly Judged[], assumed: SolverClause, questions: Questions): readonly Judged[] {
   const [first] = judged;
   if (first === undefined) return [];
@@ -145,7 +145,7 @@ interface Excluded {
   readonly core: SolverClause;
 }
 
-/** Those of the others without which it would have an effect of its own. */
+/** The other rules without which a rule would have an effect of its own. */
 function neededOf(
   one: Judged,
   others: readonly Judged[],

@@ -17,7 +17,7 @@ interface Bounded {
   readonly elements: Elements;
 }
 
-/** Of a condition that reads texts for each element. */
+/** Bounds a condition that reads texts for each element. */
 export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0) return pair;
   const texts = [...descendants(expression)].filter(
@@ -32,7 +32,7 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
   return ctx.circuit.onlyIf(ctx.circuit.and(small), pair);
 }
 
-/** Of a condition that goes through a list for each element. */
+/** Bounds a condition that goes through a list for each element. */
 export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
   if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;

@@ -50,7 +50,7 @@ export function leafAtom(ctx: ProofContext, expression: Expression, elements: El
   return pushAtom(ctx, leaf, { rewritten, understood, text });
 }
 
-/** Of a condition in which the placeholder stands for the leaf. */
+/** The atom of a condition in which the placeholder stands for the leaf. */
 export function addAtom(ctx: ProofContext, leaf: Leaf, rewritten: Expression): Pair {
   const text = canonicalMeaning(rewritten);
   const understood = understand(rewritten, ctx.set, leaf.domain);

@@ -292,7 +292,7 @@ function isAlwaysKnown(builtin: string, { type }: Expression): boolean {
   return builtin !== 'port';
 }
 
-/** Of nothing a function is unknown, and of a value that is named it is what the definition says. */
+/** Ties a function to its argument: unknown where that is absent, and what the definition says where that is a named value. */
 function tieToBase(ctx: ProofContext, leaf: Leaf, isKnown: boolean): void {
   const { circuit } = ctx;
   const base = leaf.base!;

@@ -173,7 +173,7 @@ interface WithElse {
   readonly elements: Elements;
 }
 
-/** With the fallback where the field is absent or null, else with the field itself. */
+/** A condition on `else`: with the fallback where the field is absent or null, else with the field itself. */
 function elseAtom(ctx: ProofContext, { expression, withElse, elements }: WithElse): Pair {
   const { circuit } = ctx;
   const has: Expression = { kind: 'has', subject: withElse.subject, type: booleanType, span: withElse.span };

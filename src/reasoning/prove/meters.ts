@@ -69,7 +69,7 @@ function endIs(ctx: ProofContext, leaf: Leaf, { wanted, amount, read }: End): So
 
 type Ends = MeterEnds & { readonly is: (leaf: Leaf, wanted: Comparison['operator']) => SolverLiteral };
 
-/** As the definition compares intervals. */
+/** Two ends compared as the definition compares intervals. */
 function comparedEnds(
   { circuit }: ProofContext,
   operator: Comparison['operator'],

@@ -45,7 +45,7 @@ export function createProblem(
   return { ctx, outcomes, broken };
 }
 
-/** Of the action's enforced rules; nothing is in the formula yet. */
+/** The context of the action's enforced rules; nothing is in its formula yet. */
 export function createContext(
   set: PolicySet,
   key: string,
@@ -104,14 +104,14 @@ function breaks(ctx: ProofContext, claim: Claim): SolverLiteral {
   return ctx.circuit.and([isSpokenOf(ctx, claim), isRuledOut(ctx, claim)]);
 }
 
-/** As `isSpokenOf` of the definition says it. */
+/** Whether a claim speaks of the request, as `isSpokenOf` of the definition says it. */
 function isSpokenOf(ctx: ProofContext, { when, isDefinite = false }: Claim): SolverLiteral {
   if (when === null) return ctx.circuit.yes;
   const { isTrue, isFalse } = ctx.lower(when, noElements);
   return isDefinite ? isTrue : notLiteral(isFalse);
 }
 
-/** As `isAgainst` of the definition says it of a decision. */
+/** Whether the decision is against the claim, as `isAgainst` of the definition says it. */
 function isRuledOut(ctx: ProofContext, claim: Claim): SolverLiteral {
   const outcomes = outcomesOf(ctx, claim.isUnapproved);
   if (claim.effect !== 'ask') {

@@ -212,7 +212,7 @@ function settledBy(prover: Prover, claim: Claim, broken: SolverLiteral): Verdict
   return verdict.kind === 'proved' ? verdict : null;
 }
 
-/** Of rules that add to risk, fewer may deny more. */
+/** Whether a rule may be left out of a proof: not where it adds to risk, since fewer of these may deny more. */
 export function canBeLeftOut(rule: Rule): boolean {
   return isGuard(rule) && rule.points === 0;
 }
@@ -221,7 +221,7 @@ export function holdsWithMoreGuards({ mode, effect }: Claim): boolean {
   return effect === (mode === 'never' ? 'allow' : 'deny');
 }
 
-/** Those of the guards that are not false. */
+/** The guards that are not false. */
 function actingOn(set: PolicySet, facts: Facts, guards: ReadonlySet<Rule>): readonly Rule[] {
   const { risk } = authorize(set, facts);
   const scope = { set, facts: resolveFacts(set, facts), risk, variables: new Map() };
@@ -343,7 +343,7 @@ class Prover {
   }
 }
 
-/** As the log stands now; it is copied where somebody reads it. */
+/** The proof as the log stands now; the log is copied where somebody reads it. */
 function proofOf(ctx: ProofContext, formulaCount: number): Proof {
   const { set, action, isCoarse, rules, circuit, lemmas } = ctx;
   const { given, learned, core } = circuit.solver;

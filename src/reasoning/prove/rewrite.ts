@@ -6,7 +6,7 @@ import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { placeholder } from '../cells/understand.ts';
 import type { Elements, ProofContext } from './context.ts';
 
-/** With `change` applied to each operand. A subject stays a read of a field. */
+/** The expression with `change` applied to each operand. A subject stays a read of a field. */
 export function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
   switch (expression.kind) {
     case 'not':
@@ -134,7 +134,7 @@ function actionFact(
     : { kind: 'literal', value, type: expression.type, span: expression.span };
 }
 
-/** With the placeholder for each part that `isPart` names. */
+/** The expression with the placeholder for each part that `isPart` names. */
 export function withPlaceholder(expression: Expression, isPart: (part: Expression) => boolean): Expression {
   if (isPart(expression)) return placeholderRead(expression);
   return mapOperands(expression, (operand) => withPlaceholder(operand, isPart));

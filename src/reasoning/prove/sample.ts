@@ -9,7 +9,7 @@ import { formatIp, type Ip } from '../../language/value/ip.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 
-/** As payloads hold it. */
+/** A value as payloads hold it. */
 export function jsonOfSample(value: Value, type: Type): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   switch (type.kind) {

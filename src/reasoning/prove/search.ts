@@ -82,7 +82,7 @@ function lemmaFrom(found: readonly Farkas<Reason>[]): Lemma {
   return { clause: [...new Set(parts.map(({ literal }) => notLiteral(literal)))], parts };
 }
 
-/** Those of a sum that have a value in the model. */
+/** The leaves of sums that have a value in the model. */
 function leavesOfSums(ctx: ProofContext): readonly Leaf[] {
   const keys = new Set([...ctx.sums.values()].flatMap(({ inequality }) => [...inequality.terms.keys()]));
   return [...keys].map((key) => ctx.leaves.get(key)!).filter((leaf) => isValue(cellOf(ctx, leaf).value));
@@ -118,7 +118,7 @@ function termsKey(terms: Inequality['terms']): string {
   return [...terms].map(([name, { top, bottom }]) => `${name} ${top}/${bottom}`).join();
 }
 
-/** With a first factor above 0: the same sum is then the same, whichever way it is bounded. */
+/** The inequality with a first factor above 0, so that one sum is the same whichever way it is bounded. */
 function upright({ terms, constant, isStrict }: Inequality): Inequality & { readonly isUpper: boolean } {
   const isUpper = signOf([...terms.values()][0]!) > 0;
   return isUpper
@@ -256,7 +256,7 @@ function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isForgotten: bo
 
 const placesTried = [0, 2, 6, 15] as const;
 
-/** With few digits where that is still what the sums say. */
+/** Notes the numbers of a model, with few digits where the sums still hold. */
 function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, variables }: Numbers): void {
   ctx.numbers.clear();
   for (const leaf of leaves) {

@@ -71,7 +71,7 @@ export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elem
   return circuit.onlyIf(isKnown, comparedWithZero(ctx, compared.operator, difference));
 }
 
-/** As the definition compares intervals, of which both ends of a plain number are the same. */
+/** A sum against zero, as the definition compares intervals; both ends of a plain number are the same. */
 function comparedWithZero(ctx: ProofContext, operator: ComparisonOperator, sum: Sum): Pair {
   const { circuit } = ctx;
   const [low, high] = [endOf(sum, 'low'), endOf(sum, 'high')];

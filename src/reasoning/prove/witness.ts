@@ -125,7 +125,7 @@ function valueAt(values: Values, path: string): CellValue | 'not asked' {
   return 'not asked';
 }
 
-/** Of a place of which nothing is asked; something may be asked of what lies in it. */
+/** The JSON of a place of which nothing is asked; something may be asked of what lies in it. */
 function plainJson(building: Building, slot: Slot, path: string): Json {
   return slot.type.kind === 'record' ? recordOf(building, slot.type.shape, path) : sampleOf(slot);
 }

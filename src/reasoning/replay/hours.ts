@@ -3,7 +3,7 @@
 
 export const minutesAWord = 3;
 
-/** To a tenth. */
+/** Hours to a tenth. */
 export function hoursOf(words: number): number {
   return Math.round((words * minutesAWord) / 6) / 10;
 }

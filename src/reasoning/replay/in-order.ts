@@ -86,7 +86,7 @@ export class InOrder {
   readonly #timers = new Timers<Course>();
   readonly #stepUps = new StepUps();
   readonly #readings: Readings;
-  /** As the latest record shows each. */
+  /** Each agent as the latest record shows it. */
   readonly #agents = new Map<string, AgentFacts>();
   readonly #ends: WaitEnds = { granted: 0, refused: 0, expired: 0, open: 0, unknown: 0 };
 
@@ -141,7 +141,7 @@ export class InOrder {
     this.#begin(logged, { entries, workloads, ...begun });
   }
 
-  /** With the step-ups that are fresh, where a rule asks for one. */
+  /** Decides a request for the first time, with the step-ups that are fresh where a rule asks for one. */
   #decideFirst(logged: LoggedRequest, facts: Facts): { readonly decision: Decision; readonly facts: Facts } {
     const { candidate } = this.#options;
     const decision = decideLogged(candidate, logged, facts);

@@ -37,7 +37,7 @@ export function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRul
   return rules.flatMap((id) => asks.get(id) ?? []);
 }
 
-/** Those that the decision asks by, and those that would ask now. */
+/** The rules by which the decision asks, and those by which it would ask now. */
 function rulesAsking(course: Course, firing: readonly AskedRule[], asks: Asks): readonly ApprovalRule[] {
   const all = [...askedByRules(latestOf(course), asks), ...firing];
   return [...new Map(all.map((rule) => [rule.rule, rule])).values()].filter(isApproval);

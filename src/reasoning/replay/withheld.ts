@@ -9,7 +9,7 @@ import { checkPayload } from '../../language/spec/payload.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import type { LoggedRequest } from './log.ts';
 
-/** Of a request that holds digests: whether one stands where the candidate has to see the value. */
+/** Whether a digest stands in the request where the candidate has to see the value. */
 export function isWithheld(candidate: ReplayCandidate, logged: LoggedRequest, decision: Decision): boolean {
   if (!logged.holdsDigests) return false;
   // It was refused for its shape then, and what was wrong with it may be what is withheld.

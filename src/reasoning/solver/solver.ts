@@ -17,7 +17,7 @@ const restartUnit = 100;
 const learnedKept = 2_000;
 
 export class Solver {
-  /** As given, and as learnt, in order. */
+  /** The clauses as given; those that were learnt follow in order. */
   readonly given: SolverClause[] = [];
   readonly learned: SolverClause[] = [];
   /** After a "no": assumptions that cannot hold together. */
@@ -50,7 +50,7 @@ export class Solver {
   #met = 0;
   /** A search goes on from what searches found before, not from what was repaired since. */
   #isMending = false;
-  /** Those of the last question: what follows from the first of them still stands. */
+  /** The assumptions of the last question: what follows from the first of them still stands. */
   #assumed: SolverClause = [];
 
   get variables(): number {

@@ -17,7 +17,7 @@ export interface BothSources {
   readonly after: SummarySource;
 }
 
-/** Of these actions, in their order, then of the words that are used of them. */
+/** The sentences that changed: of these actions in their order, then of the words that they use. */
 export function sentenceChanges(
   { before, after }: BothSources,
   actions: readonly string[],

@@ -66,7 +66,7 @@ function byKind(a: Sentence, b: Sentence): number {
   return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
 }
 
-/** Those that decide something. */
+/** The rules of an action that decide something. */
 function enforced({ policies }: PolicySet, key: string): readonly Rule[] {
   return policies
     .filter(({ actions }) => actions.includes(key))
@@ -173,7 +173,7 @@ function passing(rule: Rule, where: string, { rules }: Speaker): readonly Senten
   ];
 }
 
-/** Of a grant that people give: whatever else is true, or with what the words behind it leave out. */
+/** The sentences about a grant that people give: whatever else is true, or with what the words behind it leave out. */
 function asking(rule: Rule, where: string, speaker: Speaker): readonly SentenceReading[] {
   const waits = `Waits for ${whoOf(rule, speaker)}${where}`;
   const others = speaker.rules.filter((one) => one.effect === 'allow' && one.id !== rule.id);

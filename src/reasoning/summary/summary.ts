@@ -40,7 +40,7 @@ export interface SaidSentence {
   readonly unconfirmed: string | null;
 }
 
-/** Of all actions, or of these alone. */
+/** What the policies say of all actions, or of these alone. */
 export function summaryOf(source: SummarySource, only?: ReadonlySet<string>): Summary {
   const spoken = sentencesOf(source, only);
   const mentioned = new Set(spoken.flatMap((one) => one.mentioned));

@@ -11,7 +11,7 @@ export interface NameMeaning {
   readonly span: Span;
 }
 
-/** Of these names and of those that their explanations mention, by name. */
+/** What these names mean, and those that their explanations mention, sorted by name. */
 export function explanations(source: SummarySource, mentioned: ReadonlySet<string>): readonly NameMeaning[] {
   const wanted = new Set(mentioned);
   const wording = wordingOf(source, wanted);

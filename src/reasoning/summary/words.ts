@@ -77,7 +77,7 @@ const comparisons: Partial<Record<BinaryOperator, string>> = {
   '>=': 'at least ',
 };
 
-/** As "does" and as "does not". */
+/** The words for each test, as "does" and as "does not". */
 const textTests: Partial<Record<BinaryOperator, readonly [string, string]>> = {
   like: ['has the form', 'does not have the form'],
   matches: ['has the form', 'does not have the form'],
@@ -246,7 +246,7 @@ function fieldWords(steps: readonly string[]): string {
     .join(' of ');
 }
 
-/** Such as "to" and "paid": with an article in front nobody would read it. */
+/** Whether a name is no noun, such as "to" and "paid", which nobody would read behind an article. */
 function isHardlyNoun(step: string): boolean {
   return step.length < 4 || /(ed|ble|paid)$/.test(step);
 }

@@ -4,7 +4,7 @@ import type { Store } from '../store/contract/store.ts';
 import { describeAgent } from './registry.ts';
 
 export const firstAgentName = 'first-agent';
-/** Of nobody: the control owner until there is a first admin. */
+/** The address of nobody, who is the control owner until there is a first admin. */
 export const nobodysAddress = 'owner@localhost';
 
 interface FirstOwner {

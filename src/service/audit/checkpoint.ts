@@ -69,7 +69,7 @@ function signedBytes(checkpoint: Omit<SignedCheckpoint, 'signature'>): Buffer {
   return Buffer.from(canonicalJson({ type: 'writ checkpoint', ...columnsOf(checkpoint) }));
 }
 
-/** Of a chain of one lane nothing is said of lanes. */
+/** What is signed; for a chain of one lane nothing is said of lanes. */
 function columnsOf({ sequence, hash, purpose, atMs, lanes }: Omit<SignedCheckpoint, 'signature'>) {
   const columns = { sequence, hash, purpose, at_ms: atMs };
   return lanes === undefined ? columns : { ...columns, lanes: laneTuples(lanes) };

@@ -7,7 +7,7 @@ export function timeOf(entry: ChainEntry): number {
   return Number(entry[entry.kind === 'request' ? 'created_ms' : 'at_ms']);
 }
 
-/** By what people find it: an id; of a change or an event, what was done and the id of the agent or the request. */
+/** The name by which people find an entry: an id; of a change or an event, what was done and the id of the agent or the request. */
 export function nameOf(entry: ChainEntry): string {
   switch (entry.kind) {
     case 'request':

@@ -9,7 +9,7 @@ export const bundleSettings = {
   'bundle.poll_seconds': { default: 10, kind: { is: 'integer', from: 1, to: 86_400 } },
 } as const;
 
-/** As they were taken; null where they are not set. */
+/** The values of settings, by name; null where one is not set. */
 type BundleValues = (name: keyof typeof bundleSettings) => string | number | boolean | null;
 
 export function isWebAddress(place: string): boolean {

@@ -86,7 +86,7 @@ export interface Setting {
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
 
-/** By dotted name as in `writ.yaml`. `limits.burst` is `WRIT_LIMITS_BURST` in the environment. */
+/** The settings by dotted name, as in `writ.yaml`. `limits.burst` is `WRIT_LIMITS_BURST` in the environment. */
 export const settings = {
   host: { default: '127.0.0.1', kind: { is: 'text' } },
   port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },

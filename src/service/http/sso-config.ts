@@ -20,7 +20,7 @@ export const ssoSettings = {
 /** Too long to be guessed. */
 const scimTokenLengthMin = 32;
 
-/** As they were taken; null where they are not set. */
+/** The values of settings, by name; null where one is not set. */
 type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
 
 /** What is missing, as lines for the person who starts the service. */

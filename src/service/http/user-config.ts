@@ -10,7 +10,7 @@ export const userSettings = {
   'users.groups_claim': { default: 'groups', kind: { is: 'text' } },
 } as const;
 
-/** As they were taken; null where they are not set. */
+/** The values of settings, by name; null where one is not set. */
 type UserValues = (name: keyof typeof userSettings) => string | number | boolean | null;
 
 /** What is missing, as lines for the person who starts the service. */

@@ -37,7 +37,7 @@ function writCommand(): string {
   return import.meta.url.includes('/node_modules/') ? 'npx writ' : 'npm run writ --';
 }
 
-/** As a shell takes it for one word. */
+/** A text as a shell takes it for one word. */
 function shellWord(text: string): string {
   return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -34,7 +34,7 @@ function sectionsOf(set: PolicySet): Readonly<Record<keyof PolicySet, Declaratio
   };
 }
 
-/** By name; most are in order already. */
+/** Declarations sorted by name; most are in order already. */
 function inOrder(declarations: Declarations): Declarations {
   const isInOrder = declarations.every(([name], at) => at === 0 || declarations[at - 1]![0] < name);
   return isInOrder ? declarations : declarations.toSorted(([a], [b]) => (a < b ? -1 : 1));

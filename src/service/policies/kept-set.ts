@@ -49,7 +49,7 @@ export async function keepSet(file: string, set: SetToKeep): Promise<boolean> {
   return false;
 }
 
-/** Nothing is kept for the next start. Rejects where the file cannot be deleted. */
+/** Deletes what is kept for the next start. Rejects where the file cannot be deleted. */
 export async function forgetKeptSet(file: string): Promise<void> {
   await rm(file, { force: true });
 }

@@ -97,7 +97,7 @@ async function textAt(place: string): Promise<string | null> {
   }
 }
 
-/** Beside its place, under a name that nobody takes for a policy. */
+/** Writes a text beside its place, under a name that nobody takes for a policy. */
 async function writeDraft(place: string, text: string): Promise<string> {
   const draft = join(dirname(place), `.${basename(place)}.${process.pid}.new`);
   await mkdir(dirname(place), { recursive: true });

@@ -47,7 +47,7 @@ export function entriesOf({ index }: SetTexts): readonly TextEntry[] {
   return JSON.parse(index) as TextEntry[];
 }
 
-/** Of an entry of the same set, whole or its first bytes. */
+/** The text of an entry of the same set, whole or its first bytes. */
 export function textOfFile({ bytes }: SetTexts, { start, end }: TextEntry, bytesMax = end - start): string {
   const last = Math.min(end, start + bytesMax);
   // A character that is cut in two is left out.

@@ -12,7 +12,7 @@ import type { RecordKind } from '../store/contract/chain.ts';
 import type { LogRecord } from '../store/contract/log.ts';
 import { loggedEvent, requestOf, requestOfRecord } from './log-entries.ts';
 
-/** Of one line: a record with its trace may be longer than a request. */
+/** The limits of one line: a record with its trace may be longer than a request. */
 export const exportLimits: JsonLimits = { bytesMax: 16 * 1024 * 1024, depthMax: 64 };
 
 export type ExportLine =
@@ -122,7 +122,7 @@ interface ListedEvent {
   readonly detail: unknown;
 }
 
-/** Those of one moment are one entry. */
+/** The events of a request; those of one moment are one entry. */
 function eventsOf(requestId: string, listed: readonly ListedEvent[]): readonly LogEntry[] {
   const steps = Map.groupBy(listed, ({ at }) => timeOf(at));
   return [...steps].map(([atMs, events]) => ({

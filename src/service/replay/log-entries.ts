@@ -61,7 +61,7 @@ export function requestOf(
   };
 }
 
-/** As JSON within a record's text; looked for first, since most records hold none. */
+/** How a digest begins in the JSON of a record; looked for first, since most records hold none. */
 const digestBegins = '"hmac-sha256:';
 
 function isRecordText(value: unknown): value is RecordText {

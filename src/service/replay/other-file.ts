@@ -7,7 +7,7 @@ const compressed: readonly (readonly number[])[] = [
   [0x42, 0x5a, 0x68],
 ];
 
-/** Of a CSV export of requests or records, or of changed requests. */
+/** The head of a CSV export of requests or records, or of changed requests. */
 const csvHead = /^"?(?:request_id|sequence)"?,/;
 const policyText = /^(?:policy|action|approvers|meter|let|list|hours|guarantee|group)\s|^#/;
 

@@ -22,7 +22,7 @@ export async function openExport(path: string): Promise<LogSource> {
   return { wholeSinceMs: await wholeSince(path), faults, parts: parts(path, { bytesAll, faults }) };
 }
 
-/** Of records from the first on, always; of later ones since the first of them. A list may leave out any request. */
+/** Since when an export is whole: always for records from the first on, for later ones since the first of them. A list may leave out any request. */
 async function wholeSince(path: string): Promise<number> {
   for await (const { bytes } of linesOf(path)) {
     if (isBlank(bytes)) continue;

@@ -75,7 +75,7 @@ export class RecordTexts {
   }
 }
 
-/** As `recordJson` of a record writes them, in this order. */
+/** How the parts of a record begin, as `recordJson` writes them, in this order. */
 const begins = {
   payload: '{"payload":',
   request: ',"request":',

@@ -31,7 +31,7 @@ interface AttachDeps extends DecisionsDeps {
   readonly receiptBases: ReceiptBases;
 }
 
-/** More than one agent can have waiting, with what was approved meanwhile. */
+/** Requests that are looked at: more than one agent can have waiting, with what was approved meanwhile. */
 const heldMax = 100;
 
 type Found = RequestState | 'basis-changed' | null;
@@ -100,7 +100,7 @@ function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, point,
   return [eventOf('taken', { who: `agent ${agent.id}`, atMs: nowMs, state: after }, detail)];
 }
 
-/** Those of just this agent, action, payload and person that are not over. */
+/** The requests of just this agent, action, payload and person that are not over. */
 async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly RequestHistory[]> {
   const { agent, actionKey, isSigned } = asking;
   const nowMs = Math.trunc(deps.clock());
@@ -135,7 +135,7 @@ function takerOf({ agent, idempotencyKey }: Attaching): string | null {
   return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
 }
 
-/** As it stands for the caller that has taken it. */
+/** A request as it stands for the caller that has taken it. */
 function asTaken(state: RequestState): RequestState {
   return { ...state, status: 'approved' };
 }

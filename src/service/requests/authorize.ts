@@ -136,7 +136,7 @@ function turnOf({ agent, actionKey, payload, onBehalf }: AuthorizeInput): string
   return requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
 }
 
-/** By agent, key and switches as they were seen first, which is nearly always as they are; else by those of now. */
+/** Decides by agent, key and switches as they were seen first, which is nearly always as they are; else by those of now. */
 async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
   const look = deps.switches.seen();
   let switches = look instanceof Promise ? await look : look;
@@ -220,7 +220,7 @@ function prepare(
 
 type AskedBy = Omit<Asked, 'active'>;
 
-/** Only where no earlier request stands for it: one that waits or was approved, or that of the idempotency key. */
+/** Prepares a request only where no earlier one stands for it: one that waits or was approved, or that of the idempotency key. */
 async function prepareOnce(deps: Deps, input: AuthorizeInput, by: AskedBy): Promise<AskedOrNot> {
   if (input.isAttaching === true) {
     const held = await attach(deps, input);

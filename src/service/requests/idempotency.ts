@@ -32,7 +32,7 @@ export async function findEarlier(
   return earlierReply(state, nowMs);
 }
 
-/** The same key came twice at the same time, and the other request was stored first. */
+/** The request that was stored first where the same key came twice at the same time. */
 export async function findWinner(deps: Deps, input: AuthorizeInput, nowMs: number): Promise<AuthorizeResult> {
   const winner = await findEarlier(deps, input, nowMs);
   if (winner === null) throw new Error('a key refused as used must stand for a request');

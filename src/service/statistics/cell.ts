@@ -50,7 +50,7 @@ export const outcomeAt = { ALLOW: 0, DENY: 1, ESCALATE: 2, REAUTH_REQUIRED: 3 } 
   number
 >;
 export const riskSteps = 10;
-/** Both bound what is stored of a minute. */
+/** Policies of which a minute is stored; the two bound what is stored of it. */
 const policiesMaxDefault = 500;
 const refusedPairsMax = 200;
 
@@ -104,7 +104,7 @@ function meet(count: RuleCount, atMs: number): void {
   if (count.lastAtMs === null || count.lastAtMs < atMs) count.lastAtMs = atMs;
 }
 
-/** By how strict they are. */
+/** How strict each decision is. */
 const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as const satisfies Record<
   Outcome,
   number
@@ -221,8 +221,7 @@ export function cellText(cell: CellCounts): string {
   return JSON.stringify(text);
 }
 
-/** Of what `cellText` has made. */
-/** A text may have several lines, one of each process that has counted. */
+/** Adds what `cellText` has made: a line of each process that has counted. */
 export function addText(into: CellCounts, text: string): void {
   for (const line of text.split('\n')) addLine(into, JSON.parse(line) as CellText);
 }

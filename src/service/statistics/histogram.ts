@@ -1,7 +1,7 @@
 // Whole numbers into counts on a scale that grows with them. INVARIANT: a quantile up to 31 is exact; above,
 // it differs from the number that has this rank by less than 1/32 of it.
 
-/** Of every doubling; numbers below twice as many have a slot each. */
+/** Slots in which each doubling is divided; numbers below twice as many have a slot each. */
 const steps = 16;
 const stepBits = 4;
 /** Two to this power and all above share the last slot. */
@@ -62,7 +62,7 @@ export function histogramText(histogram: Histogram): readonly number[] {
   return pairs;
 }
 
-/** Of what `histogramText` has made. */
+/** Adds to a histogram what `histogramText` has made. */
 export function addPairs(histogram: Histogram, pairs: readonly number[]): void {
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const slot = pairs[at]!;

@@ -46,7 +46,7 @@ interface Quantiles {
   readonly p90: number | null;
 }
 
-/** Of deciding, in microseconds; null where nothing was decided. */
+/** How long deciding took, in microseconds; null where nothing was decided. */
 interface LatencyQuantiles extends Quantiles {
   readonly p99: number | null;
 }

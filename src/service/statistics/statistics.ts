@@ -193,7 +193,7 @@ class LiveStatistics implements Statistics {
     return this.#inTurn(() => this.#storeOver());
   }
 
-  /** From the records, those that no stored minute holds. */
+  /** Counts the records that no stored minute holds. */
   async #catchUp(): Promise<void> {
     this.#isCatchingUp = true;
     try {

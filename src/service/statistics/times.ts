@@ -4,7 +4,7 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 /** Minutes become hours when they are older. */
 const minutesKeptMs = 48 * hourMs;
-/** Nothing is kept for longer. */
+/** How long counts are kept. */
 export const keptMs = 90 * 24 * hourMs;
 
 export function floorTo(atMs: number, stepMs: number): number {

@@ -13,7 +13,7 @@ export interface RowsRead {
   readonly seen: readonly SeenDocument[];
 }
 
-/** Of more rows than this one decision knows nothing. */
+/** Rows that one decision may read; what more of them hold is unknown to it. */
 const rowsReadMax = 256;
 
 type Engine = Pick<PolicyEngine, 'readsPushed' | 'decideTraced' | 'decideRecorded'>;

@@ -30,7 +30,7 @@ const rowKind = 'table-row';
 /** A key stands in addresses and in the record. */
 export const keyLengthMax = 500;
 const keptRemovedMs = 24 * 60 * 60 * 1000;
-/** More than can come between: each time somebody else has changed the same row. */
+/** Tries of one change: each follows a change of the same row by somebody else, and more than can come between. */
 const triesMax = 20;
 
 /** Names of tables have no slash. */

@@ -48,7 +48,7 @@ export interface TokenReader {
 
 /** Asymmetric ones: a public key must never be taken for a secret. */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-/** Of access and identity tokens; what an issuer signs for other purposes, such as logout tokens, has a type of its own. */
+/** The types of access and identity tokens; what an issuer signs for other purposes, such as logout tokens, has a type of its own. */
 const tokenTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
 const tokenForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;

@@ -13,7 +13,7 @@ import type { TableFormat } from '../messages/table-files.ts';
 /** Null where it is no value of the type. */
 export type CellReader = (source: Json) => TableCell | null;
 
-/** Of a type that a column can have; of money the amount. */
+/** A reader of cells of a type that a column can have; of money it reads the amount. */
 export function cellReader(type: Type, format: TableFormat): CellReader {
   switch (type.kind) {
     case 'boolean':

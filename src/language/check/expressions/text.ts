@@ -94,7 +94,7 @@ function testsOf(
   return [testOf(node, operator.replace(/ any of$/, '') as SingleOperator, operands, ctx)];
 }
 
-/** Of the domain itself, and of what is below it. */
+/** Tests for a domain itself, and for what is below it. */
 function domainTests(node: Binary, { left, right }: Operands, ctx: Context): readonly (Expression | null)[] {
   const text = constantText(right, letsOf(ctx.env)) ?? '';
   const domain = canonicalText('host', text);

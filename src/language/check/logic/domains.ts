@@ -78,7 +78,7 @@ function haveOwnKeys(atoms: readonly DomainAtom[]): boolean {
   return true;
 }
 
-/** By key, the values that all atoms together leave. */
+/** The values that all atoms together leave, by key. */
 export function valuesLeft(atoms: readonly DomainAtom[]): ReadonlyMap<string, Values> {
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) left.set(key, intersection(left.get(key) ?? all, values));
@@ -217,7 +217,7 @@ function isCounted(subject: Expression): boolean {
   return subject.type.kind === 'integer' || (subject.kind === 'call' && subject.builtin === 'length');
 }
 
-/** Of whole numbers, `x > 4` is `x >= 5`. */
+/** Values of whole numbers with ends that are included: `x > 4` is `x >= 5`. */
 function wholeEnds(values: Values): Values {
   if (values.kind !== 'range') return values;
   return { kind: 'range', low: wholeLow(values.low), high: wholeHigh(values.high) };

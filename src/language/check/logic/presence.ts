@@ -32,7 +32,7 @@ export function either(a: Presence, b: Presence): Presence {
   return new Set([...a].filter((fact) => b.has(fact)));
 }
 
-/** Only the facts about the payload: what a `let`, which sees no variables, may rely on. */
+/** The facts about the payload alone: what a `let`, which sees no variables, may rely on. */
 export function ofPayload(presence: Presence): Presence {
   if (presence === 'everything') return presence;
   return new Set([...presence].filter((fact) => fact.startsWith('["payload",')));

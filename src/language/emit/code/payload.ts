@@ -205,7 +205,7 @@ function pointTest(writer: Writer, type: Extract<Type, { range: Range }>, value:
   return js`typeof ${value} === "string" && ${test}(${value})`;
 }
 
-/** Both ends included. */
+/** Whether a decimal is within a range, both ends included. */
 export function withinCode({ low, high }: Range, value: Decimal): boolean {
   return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
 }

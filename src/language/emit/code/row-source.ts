@@ -6,7 +6,7 @@ import { PushedSource, type RowSource } from '../runtime/tables.ts';
 import { payloadIssues } from './payload-issues.ts';
 import { resolvePayload } from './payload-resolve.ts';
 
-/** Of a table that the program has. */
+/** Where the rows come from of a table that the program has. */
 export function rowSource({ tables }: Program, name: string): RowSource {
   const table = tables.get(name);
   if (isPushed(table)) return pushedSource(table);

@@ -137,7 +137,7 @@ function peopleOf({ requirement }: RuleHead): number {
   return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }
 
-/** Of those with the winning level: definite before unknown, then the most points, then the smallest id. */
+/** The rule that decides, of those with the winning level: definite before unknown, then the most points, then the smallest id. */
 function decider(ballot: Ballot, granting: number, level: number): number {
   const { rules, satisfied } = ballot;
   if (level === 0) return granting;

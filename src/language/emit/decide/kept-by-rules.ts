@@ -11,7 +11,7 @@ const slotsMax = 4_096;
 /** Numbers in a slot: how many rules there are, and each of them with its truth. */
 const stride = fewMax + 1;
 
-/** Of combinations of many rules: places, and numbers in all keys together. */
+/** Places for combinations of many rules, and numbers in all of their keys together. */
 const manySlots = 256;
 const manyNumbersMax = 2 ** 17;
 

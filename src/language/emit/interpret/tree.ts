@@ -42,7 +42,7 @@ export interface CodeAssignment {
   readonly value: CodeExpression;
 }
 
-/** By how tightly they bind, the loosest first. */
+/** Operators by how tightly they bind, the loosest first. */
 export const binaryOperators = [
   ['??'],
   ['||'],

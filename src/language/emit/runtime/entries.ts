@@ -31,7 +31,7 @@ export function meterUse(
   return { definition, names, key, contribution: counts === 0 ? null : { isCertain: counts === 2, value } };
 }
 
-/** For whom a meter is kept; null where one of its values is unknown. */
+/** The key of those for whom a meter is kept; null where one of its values is unknown. */
 export function meterKey(values: readonly unknown[]): string | null {
   return distinctTexts(values.map(valueText));
 }

@@ -282,12 +282,12 @@ function extremeOfTwo(
   return between(pick(lowEnd(a), lowEnd(b), prefers), pick(highEnd(a), highEnd(b), prefers));
 }
 
-/** Of equals the first. */
+/** The one of two that is preferred; of equals the first. */
 function pick(a: RuntimeScalar, b: RuntimeScalar, prefers: Preference): RuntimeScalar {
   return prefers(a, b) ? a : b;
 }
 
-/** Within one currency. */
+/** Whether one amount is larger than another of the same currency. */
 function isLarger(a: RuntimeScalar, b: RuntimeScalar): boolean {
   return (order(a, b) ?? 0) > 0;
 }

@@ -8,7 +8,7 @@ import { isMentioned, tokensOf } from '../../value/mentions.ts';
 import { shellCommands } from '../../value/shell/commands.ts';
 import { fold as foldText } from '../../value/text.ts';
 
-/** Of each question: an agent chooses how many texts there are. */
+/** Texts that are kept for each question: an agent chooses how many there are. */
 const textsKeptMax = 1_000;
 
 /** Plain texts that are shorter are done with sooner than looked up. */
@@ -17,7 +17,7 @@ const keptLengthMin = 64;
 const state = { isUsed: false };
 const kept: Map<string, unknown>[] = [];
 
-/** To be called before each request: nothing of one is left for the next. */
+/** Forgets all texts. To be called before each request, so that nothing of one is left for the next. */
 export function forgetTexts(): void {
   if (state.isUsed) clear();
 }

@@ -162,7 +162,7 @@ function ipOf(host: string): Ip | undefined {
   return parseIp(host.replace(/^\[|\]$/g, '')) ?? undefined;
 }
 
-/** Of an instant that lies between two others nothing is said. */
+/** The date of an instant; unknown for one of which only two ends are known. */
 function dateOf(instant: Maybe<Numeric | RuntimeQuantity>, zone: string): Numeric | undefined {
   if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
   const date = dateInZone(exact(instant), zone);

@@ -20,7 +20,7 @@ export function showRuntimeValue(value: unknown, sort: Sort, elementSort: Sort |
 
 const printableAscii = /^[ -~]*$/;
 
-/** For shorter texts a loop costs less than starting a pattern. */
+/** Up to this length a loop over a text costs less than starting a pattern. */
 const shortLengthMax = 96;
 
 function isPrintableAscii(text: string): boolean {

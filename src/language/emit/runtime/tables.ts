@@ -55,7 +55,7 @@ export class PushedSource {
   }
 }
 
-/** Of a type that a column can have, but for money. */
+/** The value of a cell, of any type that a column can have but money. */
 function valueOfCell(type: Type, json: Json): unknown {
   switch (type.kind) {
     case 'date':

@@ -162,7 +162,7 @@ function bounds(operator: ComparisonTest['operator'], number: number): Bounds {
   };
 }
 
-/** Both at once; texts and beginnings stay what they were, which finds no fewer rules. */
+/** Two tests as one key; texts and beginnings stay what they were, which finds no fewer rules. */
 function join(known: KeyTest, test: KeyTest): KeyTest {
   if (known.kind !== 'bounds' || test.kind !== 'bounds') return known;
   const isLowFromKnown = known.low > test.low || (known.low === test.low && !known.isLowIncluded);

@@ -4,7 +4,7 @@
 
 import type { Bounds, IndexKey } from './index-key.ts';
 
-/** By place of the rule, in typed arrays, as thousands of rules are asked and each is another line of memory. */
+/** The bounds by place of the rule, in typed arrays, since thousands of rules are asked and each is another line of memory. */
 export interface Prefilter {
   /** The lowest byte is one more than the subject of the bounds, the next one more than the subject under which a rule is filed that these two decide; 0 for none. */
   readonly subjects: Int32Array;

@@ -31,7 +31,7 @@ export function wholeOf(packed: PackedProgram): { readonly whole: WholeProgram; 
   return { whole: { places, meters: packed.meters, rules: packed.rules }, bytes };
 }
 
-/** For bytes that are known to be whole. */
+/** The packed program in bytes that are known to be whole. */
 export function packedOfWhole({ places, meters, rules }: WholeProgram, bytes: Uint8Array): PackedProgram {
   const made: Record<string, Record<string, Uint8Array | Uint32Array>> = {};
   let at = 0;

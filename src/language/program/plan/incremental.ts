@@ -50,7 +50,7 @@ interface ManyRules {
   readonly packed: PackedRules;
 }
 
-/** Of a declaration only what planning asks of it has to be as it was. */
+/** What planning asks of a declaration: a plan is used again where that is as it was. */
 interface Dependency {
   readonly of: (planning: Planning) => unknown;
   readonly form: (declaration: unknown) => unknown;

@@ -43,13 +43,13 @@ export function callTerm(expression: Extract<Expression, { kind: 'call' }>, args
   return { kind: 'call', builtin, args, ...openTerm(expression, cost), element, mayBeUnknown: !isTotal };
 }
 
-/** Of those that yield lists. */
+/** The elements of the builtins that yield lists. */
 const elementsOfCalls: Partial<Record<Builtin, Element>> = {
   links: textElement,
   commands: valueElement('record'),
 };
 
-/** Those that have a result for every argument. */
+/** The builtins that have a result for every argument. */
 const totalCalls: ReadonlySet<string> = new Set(['length', 'lower', 'trim', 'fold', 'links', 'domain']);
 
 const callCosts = {

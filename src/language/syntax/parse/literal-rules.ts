@@ -159,9 +159,7 @@ export abstract class LiteralParser extends NodeParser {
       if (this.isNext(isDot)) this.readSteps(draft.steps);
     },
     ({ root, steps }) => {
-      if (!root) return null;
-      const last = steps.at(-1);
-      return { kind: 'path', root, steps, span: last ? spanning(root.span, last.span) : root.span };
+      return root && pathOf(root, steps);
     },
   );
 
@@ -214,8 +212,7 @@ export abstract class LiteralParser extends NodeParser {
       this.CONSUME(sign.dot);
       steps.push(plainName(this.CONSUME(Word), this)!);
     }
-    const last = steps.at(-1);
-    return { kind: 'path', root, steps, span: last ? spanning(root.span, last.span) : root.span };
+    return pathOf(root, steps);
   }
 
   protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {
@@ -239,6 +236,10 @@ export abstract class LiteralParser extends NodeParser {
   }
 
   private takeMinus = () => this.CONSUME(sign.minus);
+}
+
+function pathOf(root: NameNode, steps: readonly NameNode[]): Path {
+  return { kind: 'path', root, steps, span: spanning(root.span, (steps.at(-1) ?? root).span) };
 }
 
 export function isSignable(value: { readonly kind: string }): value is SignableLiteral {

@@ -290,9 +290,9 @@ export abstract class OperatorParser extends LiteralParser {
   ): void {
     const first = this.count;
     try {
-      this.part(draft, key, this.expression, occurrence);
+      this.inner(draft, key, occurrence);
     } finally {
-      draft[key] = this.notTooDeep(draft[key] ?? this.missing(first), first);
+      draft[key] = this.notTooDeep(draft[key]!, first);
     }
   }
 

@@ -20,7 +20,7 @@ const runners: ReadonlySet<string> = new Set(
   xonsh xvfb-run yash zsh`.split(/\s+/),
 );
 
-/** Those that read lines as this reader does. */
+/** The shells that read lines as this reader does. */
 const shells: ReadonlySet<string> = new Set(['sh', 'dash', 'bash', 'ash']);
 
 /** Words of shells that take names of variables, which some evaluate where they look like elements of arrays. */

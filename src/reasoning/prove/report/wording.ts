@@ -4,7 +4,7 @@ import type { SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
 import type { Why } from '../prove.ts';
 
-/** As it is written, on one line. */
+/** A claim as it is written, on one line. */
 export function claimText({ span }: { readonly span: Span }, sourceOf: SourceOf): string {
   return textAt(span, sourceOf);
 }

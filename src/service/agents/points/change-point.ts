@@ -143,7 +143,7 @@ export async function rotatePointKey(by: PointChanger, id: string, graceMs: numb
   }
 }
 
-/** More than a point can have: ended ones go with each rotation. */
+/** Keys of a point that are listed: more than it can have, since ended ones go with each rotation. */
 const keysListed = 10;
 
 export interface UsedPointKey extends PointKey {

@@ -50,7 +50,7 @@ export function createPointCache({ agents, documents }: Pick<Store, 'agents' | '
   };
 }
 
-/** With the id of the key, which is no secret. */
+/** The length of a key's beginning up to the end of its id, which is no secret. */
 const nameLength = pointKeyPrefix.length + 8;
 
 function nameOf(keyText: string, agentName: string): string {

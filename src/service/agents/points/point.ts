@@ -134,7 +134,7 @@ export async function authenticatePoint(
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key, point };
 }
 
-/** As the records name the key, which is not one of the agent's. */
+/** A point's key as the records name it, beside an agent whose key it is not. */
 function keyRow({ id, digest, createdAtMs, notAfterMs }: PointKey, agent: AgentRow): KeyRow {
   return {
     id: `${pointKeyPrefix}${id}`,

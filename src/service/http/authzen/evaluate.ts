@@ -204,7 +204,7 @@ function approvalIn(context: JsonObject | undefined): string | null {
   return typeof id === 'string' ? id : '';
 }
 
-/** With an approval: it is taken where it is for just this caller and these entities, and has not been used. */
+/** Evaluates again with an approval: it counts where it is for just this caller and these entities, and has not been used. */
 async function reevaluate(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },
@@ -235,7 +235,7 @@ async function reevaluate(
   }
 }
 
-/** By the policies of now first: what they deny no approval grants, and what they allow needs none. */
+/** Takes an approval, by the active policies first: what they deny no approval grants, and what they allow needs none. */
 async function taken(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },

@@ -328,7 +328,7 @@ function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): s
   );
 }
 
-/** Null where the caller may not say this. */
+/** A text in the scope of the caller; null where the caller may not say it. */
 export function scopedText(point: Identity['point'], text: string): string | null {
   if (point !== undefined) return `${pointScope}${point.id}/${text}`;
   return text.startsWith(pointScope) ? null : text;
@@ -339,7 +339,7 @@ function pathOf(url: string): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** The same body for another person is another request. */
+/** A digest of body and person: the same body for another person is another request. */
 function sameDigest(body: Uint8Array, onBehalf: OnBehalf | null): string {
   const digest = sha256(body);
   if (onBehalf === null || !('user' in onBehalf)) return digest;

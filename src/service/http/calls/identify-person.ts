@@ -18,7 +18,7 @@ const sessionCookie = 'writ_session';
 const deviceCookie = 'writ_device';
 const ssoCookie = 'writ_sso';
 const ssoSeconds = 600;
-/** As long as browsers keep a cookie. */
+/** How long browsers keep a cookie at most. */
 const deviceSeconds = 400 * 24 * 60 * 60;
 
 /** Who sent this. Throws ProblemError where nobody is known, or the request may come from another site. */

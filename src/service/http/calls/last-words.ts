@@ -69,7 +69,7 @@ async function soon(asked: Promise<string | null>): Promise<string | null> {
   }
 }
 
-/** As a header takes it: what is not printable ASCII is percent-encoded, as is `%`. */
+/** A text as a header takes it: what is not printable ASCII is percent-encoded, as is `%`. */
 export function changeHeader(change: string): string {
   return change.replace(/[^\x20-\x24\x26-\x7e]/gu, encodeURIComponent);
 }

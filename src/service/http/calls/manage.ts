@@ -38,7 +38,7 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
   });
 }
 
-/** The same key may come as other protocols send theirs. */
+/** Takes an agent's key from `Authorization`, as other protocols send theirs. */
 function takeBearer({ headers }: FastifyRequest): void {
   const [, key] = /^Bearer +(writ(?:pep)?_\w+) *$/i.exec(headers.authorization ?? '') ?? [];
   if (key !== undefined) headers['x-agent-api-key'] ??= key;

@@ -20,7 +20,7 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
   return async (ids) => new Map((await Promise.all(ids.map(find))).map((person) => [person.id, person]));
 }
 
-/** With the rights that the caller's roles give them, each for itself. */
+/** A person as a caller, with the rights that their roles give them, each for itself. */
 export function callerOf({ person, roles }: Actor): Caller {
   const rights = (operation: OperationName): Rights => {
     const { all, own, asked, asOwner } = reachOf(roles, operation);

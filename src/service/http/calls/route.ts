@@ -89,7 +89,7 @@ export interface ManagedCall<Body> {
 }
 
 const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
-/** For bodies that hold the payload of a request. */
+/** The limits of bodies that hold the payload of a request. */
 export const payloadBodyMax: JsonLimits = { bytesMax: 256 * 1024, depthMax: 32 };
 
 /** Makes a route; `Body` is what the schema of its body lets through. */
@@ -124,7 +124,7 @@ export function callerIn({ agent, point }: ManagedCall<unknown>): AgentCaller {
   return point === undefined ? { agent } : { agent, point };
 }
 
-/** For enforcement points. */
+/** The header by which enforcement points name an agent. */
 export const namedAgentHeader: Parameter = {
   name: 'X-Writ-Agent',
   in: 'header',

@@ -3,7 +3,7 @@
 
 import type { ProblemPlace } from '../contract/problem.ts';
 
-/** As the validator tells it. */
+/** What is wrong with a value, as the validator tells it. */
 export interface SchemaFault {
   readonly keyword: string;
   readonly instancePath: string;

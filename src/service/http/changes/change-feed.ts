@@ -73,7 +73,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { clock, onFailure } = options;
   const timing = { ...timingDefault, ...options.timing };
   const streams = new Set<Open>();
-  /** Until a kind is told, by kind. */
+  /** By kind, the timer after which it is told. */
   const timers = new Map<ChangeKind, NodeJS.Timeout>();
   /** `again`: something has changed since the look that is under way began. */
   let rechecking: 'no' | 'once' | 'again' = 'no';
@@ -177,9 +177,9 @@ function kindsOf({ roles }: Actor): ReadonlySet<ChangeKind> {
 }
 
 const changesAtOnce = 100;
-/** Of each kind; of more, the end of the oldest shows with the next look at the inbox. */
+/** Requests of each kind whose end is followed; the end of older ones shows with the next look at the inbox. */
 const inboxFollowedMax = 200;
-/** By the first word of what was done. */
+/** The kind of a change by the first word of what was done. */
 const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   agent: 'agents',
   key: 'agents',

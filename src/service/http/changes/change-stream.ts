@@ -19,7 +19,7 @@ const retryMs = 2_000;
 const aheadBytes = 1_024;
 
 export function createChangeStream(): ChangeStream {
-  /** By kind, when. */
+  /** By kind, when it changed. */
   const waiting = new Map<string, string>();
   let isWanted = false;
   /** Since the sign of life before. */

@@ -5,10 +5,10 @@
 import type { IncomingMessage } from 'node:http';
 
 const bytesMax = 1024 * 1024;
-/** As much as is read at once. */
+/** Bytes that are read at once. */
 const pieceBytes = 64 * 1024;
 const pauseMs = 20;
-/** With so many that wait for their turn, the connection of the next is closed instead. */
+/** Bodies that may wait for their turn; the connection of the next is closed instead. */
 const waitingMax = 100;
 
 export type DiscardBody = (message: IncomingMessage) => Promise<boolean>;

@@ -8,11 +8,11 @@ import type { Socket } from 'node:net';
 /** Most requests fit into one, and few of the smallest. */
 const partBytes = 1024;
 
-/** From the next read on. The function returned goes on once the connection is not held any more. */
+/** Reads in parts from the next read on. The function returned goes on once the connection is not held any more. */
 export function readInParts(socket: Socket, isHeld: () => boolean): () => void {
   const push = socket.push.bind(socket);
   const read = socket._read.bind(socket);
-  /** Of bytes, and null for their end. */
+  /** Bytes that were read and not handed on yet, and null for their end. */
   const rest: unknown[] = [];
   let isGoingOn = false;
 

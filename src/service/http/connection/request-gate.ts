@@ -85,7 +85,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   /** The one that has been idle for longest comes first. */
   const idle = new Set<Connection>();
   const holders = new Set<Connection>();
-  /** Those whose next request may go on, by turns. */
+  /** Connections whose next request may go on, by turns. */
   const ready = new Set<Connection>();
   let isTurnScheduled = false;
   /** How many requests that have waited may go on, as of `refilledAtMs`. */
@@ -154,7 +154,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (waiting > waitingMax) greediest().socket.destroy();
   }
 
-  /** Of a connection on which nothing else is under way. */
+  /** Whether a request may go on at once, where nothing else is under way on its connection. */
   function mayGoAtOnce(connection: Connection, message: IncomingMessage): boolean {
     if (isSlowed(connection)) return false;
     if (isDecision(message)) return true;

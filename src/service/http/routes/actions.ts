@@ -18,7 +18,7 @@ interface ActionDeps {
   readonly policies: Pick<PolicyHost, 'current'>;
 }
 
-/** For so long a client may keep what it was told. */
+/** How long a client may keep what it was told. */
 const keptMs = 60_000;
 /** Others have their turn after so long. */
 const sliceMs = 2;

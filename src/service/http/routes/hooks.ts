@@ -158,7 +158,7 @@ function waitSecondsOf(text: string | undefined): number {
   throw new ProblemError('invalid_query', '`wait` must be a whole number of seconds');
 }
 
-/** As if the host had asked for the decision itself. */
+/** The call as if the host had asked for the decision itself. */
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
   if (identity === null) throw new Error('a hook is for agents');

@@ -134,7 +134,7 @@ function readScope(scope: string): SwitchScope {
   return kind === 'agent' ? { kind, agentId: value } : { kind: 'all' };
 }
 
-/** With the id of the agent, which people know by name: a switch that names nobody would stop nothing. */
+/** The scope with the id of the agent, which people know by name: a switch that names nobody would stop nothing. */
 async function knownScope(scope: SwitchScope, store: Pick<Store, 'agents'>): Promise<SwitchScope> {
   if (scope.kind !== 'agent') return scope;
   const agent = await store.agents.find(scope.agentId);

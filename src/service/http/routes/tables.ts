@@ -41,7 +41,7 @@ const keyParameter: Parameter = {
   example: 'o-1',
 };
 
-/** To an enforcement point. */
+/** Reply headers to an enforcement point. */
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const;
 
 const tableSchema = objectSchema({

@@ -37,7 +37,7 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const seriesMax = 500;
 const overflow = 'other';
-/** Between the values of labels in the name of a series; no word of the service and no name of a policy has one. */
+/** What stands between the values of labels in the name of a series; no word of the service and no name of a policy has one. */
 const separator = '\n';
 
 interface Series {

@@ -75,7 +75,7 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
   };
 }
 
-/** By more than the grain of the two clocks. */
+/** From how much on a clock counts as ahead: more than the grain of the two clocks. */
 const clockAheadFromMs = 100;
 
 function addClockMetrics(registry: MetricRegistry, clock: Clock): void {

@@ -33,7 +33,7 @@ export function shownAgent(agent: AgentRow) {
   };
 }
 
-/** Null: the service's. */
+/** An agent's own rate; null for that of the service. */
 export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, maximum: rateMax };
 
 export const tellChangeSchema: JsonSchema = {

@@ -79,5 +79,5 @@ export const marksShape = {
   snoozed_until: { ...timeOrNull, description: 'Until when you have put it off; null where you have not.' },
 } as const satisfies Readonly<Record<keyof MarksView, JsonSchema>>;
 
-/** Of a request that nobody in particular looks after. */
+/** The marks of a request that nobody in particular looks after. */
 export const noMarks: MarksView = { assigned_to: null, snoozed_until: null };

@@ -89,7 +89,7 @@ export function shownInvitation({ invitation, secret }: Invited, warnings: reado
   return { id, email, token: secret, ends_at: timeText(endsAtMs), warnings };
 }
 
-/** Never its token, of which only the digest is known, nor the digest. */
+/** An open invitation without its token, of which only the digest is known, and without the digest. */
 export function shownOpenInvitation({ id, email, name, roles: given, groups, ...rest }: Invitation) {
   const { createdAtMs, invitedBy, endsAtMs } = rest;
   return {

@@ -184,7 +184,7 @@ function waitsFor({ asked: { groups, owner }, nowMs }: QueuePerson, { state, age
 const walkedMin = 8;
 const walkedMax = 200;
 
-/** By deadline. */
+/** Walks the queue by deadline. */
 function walkQueue(
   { store, decisions }: QueueDeps,
   person: QueuePerson,
@@ -242,10 +242,10 @@ function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
   };
 }
 
-/** More than any time in milliseconds. */
+/** A number above any time in milliseconds. */
 const behindQuestions = 100_000_000_000_000;
 
-/** The same with the questions that wait for the person first, unless they ask for another order. */
+/** The place in the queue with the questions that wait for the person first, unless they ask for another order. */
 function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
   const placeOf = placeIn(order);
   if (order !== 'deadline') return placeOf;

@@ -75,7 +75,7 @@ interface Header extends Omit<Bundle, 'texts' | 'program'> {
   readonly program: WholeProgram;
 }
 
-/** Of Writ: what a program looks like in bytes may differ in the next one. */
+/** The release of Writ: what a program looks like in bytes may differ in the next one. */
 export const release = '0.1.0';
 
 /** How every bundle begins. */
@@ -84,7 +84,7 @@ const headerStart = bundleMagic.length + 5;
 const digestLength = 32;
 const signatureLength = 64;
 
-/** The same for the same contents, time and key. */
+/** The bytes of a bundle: the same for the same contents, time and key. */
 export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): Promise<Uint8Array> {
   const { madeMs, commit } = bundle;
   const { whole, bytes: program } = wholeOf(bundle.program);

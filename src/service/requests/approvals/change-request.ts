@@ -234,7 +234,7 @@ async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Prom
   return record.point === undefined ? null : await pointNow(store.documents, record.point, record.agentId);
 }
 
-/** By `pointPlace`: many requests of a list come by one point. */
+/** The enforcement points of requests, by `pointPlace`: many requests of a list come by one point. */
 async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
   const points = new Map<string, PointNow | null>();
   for (const state of states) {

@@ -123,7 +123,7 @@ interface Answering {
   readonly asked: readonly string[];
 }
 
-/** For which of the groups the caller may answer by how they came in, and by what they are now. */
+/** The groups for which the caller may answer by how they came in, and by what they are now. */
 function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: Answering): readonly string[] {
   const person = people.get(caller.id);
   if (person?.isActive !== true) return [];
@@ -134,7 +134,7 @@ function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: A
   return answersFor(asked, now, isControlOwner(caller, agent.controlOwner));
 }
 
-/** Of which people have to approve yet: by the decision that counts, and by today's, which may ask others. */
+/** The groups of which people have to approve yet: by the decision that counts, and by today's, which may ask others. */
 function groupsToAnswer({ decision, votes }: RequestState, today: DecidedAgain): readonly string[] {
   return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(today.decision, votes)])];
 }

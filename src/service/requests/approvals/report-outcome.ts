@@ -117,7 +117,7 @@ function grantedAt({ record, decidedAtMs }: RequestState): number {
   return decidedAtMs ?? record.createdAtMs;
 }
 
-/** As the record names who says so. */
+/** Who reports, as the record names them. */
 function whoOf({ by }: OutcomeReport): string {
   return 'agent' in by ? `agent ${by.agent.id}` : by.person.who;
 }

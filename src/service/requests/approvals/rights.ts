@@ -43,7 +43,7 @@ export function isWithin(
   return (own || (asOwner && decisions.some(asksOwner))) && isControlOwner(person, agent.controlOwner);
 }
 
-/** For which of these a person may answer: groups by their roles, the control owner's part for agents of their own. */
+/** Those of some groups for which a person may answer: groups by their roles, the control owner's part for agents of their own. */
 export function answersFor(
   asked: readonly string[],
   { groups, asOwner }: Pick<Rights, 'groups' | 'asOwner'>,

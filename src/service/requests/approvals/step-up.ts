@@ -31,7 +31,7 @@ export interface StepUpDeps {
   readonly findPeople: FindPeople;
 }
 
-/** As it counts now, with what was seen of the person. */
+/** The last step-up as it counts now, with what was seen of the person. */
 export interface LastStepUp extends StepUp {
   readonly seen: SeenDocument;
 }

@@ -56,7 +56,7 @@ async function judgeStepUp(
   return [stepped, decidedEvent(next, 'step-up', { again, nowMs })];
 }
 
-/** The same for an agent, whose waiting requests are decided again. */
+/** A step-up for an agent, whose waiting requests are decided again. */
 export async function stepUpAgent(
   deps: DecisionsDeps,
   agentId: string,

@@ -88,7 +88,7 @@ export interface VoteJudgeDeps {
   readonly findPeople: FindPeople;
 }
 
-/** For callers that show several requests: these share what has to be read. */
+/** A judge of votes for callers that show several requests: these share what has to be read. */
 export function createVoteJudge({ store, policies, findPeople }: VoteJudgeDeps): VoteJudge['judge'] {
   return async (states) => {
     const open = states.filter((state) => state.status === 'pending' && givers(state).length > 0);

@@ -5,7 +5,7 @@ import { eventOf } from '../record/request-state.ts';
 import { type Changed, changeRequest, type DecisionsDeps } from './change-request.ts';
 import { overAs } from './decide-now.ts';
 
-/** The same again changes nothing. */
+/** Withdraws a request; a second time changes nothing. */
 export function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<Changed> {
   return changeRequest(deps, {
     id,

@@ -18,10 +18,10 @@ export interface RequestAssignment {
 }
 
 const kind: InboxKind<RequestAssignment> = { kind: 'assignment', parentOf: ({ toId }) => toId };
-/** More than wait at a time where people keep up; of more, the latest are shown. */
+/** Assignments that are shown, the latest first: more than wait at a time where people keep up. */
 const assignmentsMax = 1_000;
 
-/** Those that count at a moment, by the id of their request. */
+/** The assignments that count at a moment, by the id of their request. */
 export async function assignmentsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
@@ -30,7 +30,7 @@ export async function assignmentsAt(
   return new Map(all.map((one) => [one.id, one]));
 }
 
-/** Null where nobody is to look after it. */
+/** The assignment of a request; null where nobody is to look after it. */
 export async function assignmentOf(
   documents: Pick<DocumentStore, 'find'>,
   requestId: string,

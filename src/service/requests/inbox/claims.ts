@@ -22,7 +22,7 @@ export const claimKeptMs = 10 * 60_000;
 /** That many people's claims are shown. */
 const claimsMax = 200;
 
-/** Those that count at a moment, the latest first. */
+/** The claims that count at a moment, the latest first. */
 export async function claimsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,

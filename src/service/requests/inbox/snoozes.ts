@@ -20,7 +20,7 @@ export const snoozeLeavesMs = 10 * 60_000;
 /** That many a person keeps in mind. */
 const snoozesMax = 200;
 
-/** Those of a person that count at a moment, by the id of their request. */
+/** The snoozes of a person that count at a moment, by the id of their request. */
 export async function snoozesOf(
   documents: Pick<DocumentStore, 'list'>,
   personId: string,

@@ -44,7 +44,7 @@ export async function untilChanged<T extends Ending, Result>(
   throw new Error(`a ${kind} could not be stored: ${last}`);
 }
 
-/** Those that count at a moment, the latest first, at most `countMax` of all that are stored. */
+/** The marks that count at a moment, the latest first, at most `countMax` of all that are stored. */
 export async function inboxMarksAt<T extends Ending>(
   documents: Pick<DocumentStore, 'list'>,
   { kind }: InboxKind<T>,

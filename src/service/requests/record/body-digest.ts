@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { deriveKey } from '../../agents/sealing.ts';
 
-/** From the SHA-256 of a body, in hexadecimal, to HMAC-SHA256 of that, in hexadecimal. */
+/** A function from the SHA-256 of a body to HMAC-SHA256 of that, both in hexadecimal. */
 export function createBodyDigest(masterKey: Uint8Array): (sha256: string) => string {
   const key = deriveKey(masterKey, 'request bodies');
   return (sha256) => createHmac('sha256', key).update(sha256).digest('hex');

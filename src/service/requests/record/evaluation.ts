@@ -8,5 +8,5 @@ export interface Evaluation {
   readonly deniedId: string | null;
 }
 
-/** For so long an access request may follow a denial. */
+/** How long an access request may follow a denial. */
 export const requestableMs = 10 * 60 * 1000;

@@ -11,7 +11,7 @@ export interface GroupAsked {
 
 type Votes = readonly Pick<Vote, 'isApproved' | 'person' | 'group' | 'fellAway'>[];
 
-/** Of a decision that waits. Where all are there and it waits still, what was approved has changed: then each group is asked again. */
+/** The groups that are left of a decision that waits. Where all are there and it waits still, what was approved has changed: then each group is asked again. */
 export function groupsAsked({ requires }: Pick<Decision, 'requires'>, votes: Votes): readonly GroupAsked[] {
   const asked = (requires?.approvals ?? []).map(({ group, needs }) => ({
     group,
@@ -22,7 +22,7 @@ export function groupsAsked({ requires }: Pick<Decision, 'requires'>, votes: Vot
   return isWaiting ? asked : asked.map((one) => ({ ...one, given: one.needs - 1 }));
 }
 
-/** Those of which people have to approve yet. */
+/** The groups of which people have to approve yet. */
 export function groupsLeft(decision: Pick<Decision, 'requires'>, votes: Votes): readonly string[] {
   return groupsAsked(decision, votes)
     .filter(({ needs, given }) => given < needs)

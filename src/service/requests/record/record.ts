@@ -115,7 +115,7 @@ type OwnParts = Omit<
   | (typeof sharedParts)[number]
 >;
 
-/** As JSON, with the trace in its short form; shared parts are written once. */
+/** A record as JSON, with the trace in its short form; shared parts are written once. */
 function recordJson(record: DecisionRecord): string {
   const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };

@@ -225,7 +225,7 @@ function requestView(state: RequestState, nowMs: number): RequestView {
   };
 }
 
-/** Of what people could have granted. */
+/** Why people have not granted a request. */
 function whyNot({ record, votes }: RequestState): string {
   const isAsked = record.evaluation?.deniedId !== null || votes.length > 0;
   return isAsked ? 'A person has refused it' : 'It was evaluated, and nobody was asked';

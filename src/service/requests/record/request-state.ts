@@ -197,7 +197,7 @@ function voteOf(event: RequestChanged): Vote {
   };
 }
 
-/** As words after the giver's name. */
+/** What stands after the giver's name where a vote was taken back. */
 export const tookBack = 'took it back';
 
 function withoutApproval(vote: Vote, event: RequestChanged): Vote {
@@ -210,7 +210,7 @@ function byWhom({ who, atMs }: RequestChanged): Pick<Vote, 'who' | 'atMs'> {
   return { who, atMs };
 }
 
-/** Of an event of this part's own making. */
+/** The detail of an event, which this part of the service has made itself. */
 function detailOf<T>({ detail }: RequestChanged): T {
   return detail as T;
 }

@@ -69,7 +69,7 @@ function hideUndeclared(value: Json, hiding: Hiding): Json {
   return isRecord(value) ? mapFields(value, (name, inner) => hideByName(name, inner, hiding)) : value;
 }
 
-/** Null says no more than absence does, and rules may tell the two apart. */
+/** The digest of a value; null is kept, as it says no more than absence does, and rules may tell the two apart. */
 function digestOf(value: Json, hiding: Hiding): Json {
   return value === null ? null : hiding.digest(value);
 }

@@ -4,10 +4,10 @@
 import { noTrace, type Trace, type TraceForm, truthOf } from '../../../language/model/trace.ts';
 import { memo } from '../../../language/value/memo.ts';
 
-/** As it stands in a record; an empty list where the gate has refused the request. */
+/** A trace as it stands in a record; an empty list where the gate has refused the request. */
 export type KeptTrace = (TraceForm & Pick<Trace, 'truths' | 'values'>) | readonly [];
 
-/** As JSON, without the bracket that ends it. */
+/** The JSON of each form of a trace, without the bracket that ends it. */
 const formTexts = new WeakMap<TraceForm, string>();
 
 export function traceText({ form, truths, values }: Trace): string {

@@ -55,7 +55,7 @@ export function createLaneEnds(begin: ChainPlace): LaneEnds {
 
 type LaneTuple = readonly [lane: number, sequence: number, hash: string];
 
-/** As JSON has them, in records and signatures. */
+/** Lanes as JSON has them, in records and signatures. */
 export function laneTuples(lanes: readonly LaneEnd[]): readonly LaneTuple[] {
   return lanes.map(({ lane, sequence, hash }) => [lane, sequence, hash]);
 }

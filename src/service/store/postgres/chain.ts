@@ -51,7 +51,7 @@ export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue
   };
 }
 
-/** Of the newest record; null where there is none. */
+/** When the newest record was made; null where there is none. */
 export async function latestAtMs(rows: Rows): Promise<number | null> {
   const [latest] = await rows<{ readonly atMs: number | null }>(
     `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,

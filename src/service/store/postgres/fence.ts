@@ -18,7 +18,7 @@ export interface Fence {
   readonly instance: string;
 }
 
-/** With a moment, as PostgreSQL writes it, after which nothing is stored that was sent under an earlier epoch. */
+/** A claim of a slot, with a moment, as PostgreSQL writes it, after which nothing is stored that was sent under an earlier epoch. */
 export interface SlotClaim {
   readonly fence: Fence;
   readonly moment: string;

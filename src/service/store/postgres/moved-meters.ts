@@ -6,7 +6,7 @@
 import type { MeterPlace, MovedMeterEntry } from '../contract/metering.ts';
 import type { Connection } from './server/connection.ts';
 
-/** More than this at once would hold up those who wait. */
+/** Entries that are moved at once: more would hold up those who wait. */
 const entriesAtOnce = 5_000;
 /** A meter that another process has entered meanwhile is locked first for so many batches. */
 const sharedForBatches = 8;

@@ -62,7 +62,7 @@ export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly
   return batch;
 }
 
-/** Null where it has been answered. */
+/** The prepared request; null where it has been answered. */
 function decided({ make, takeBack, resolve, reject }: WaitingRequest): PreparedRequest | null {
   try {
     const made = make();

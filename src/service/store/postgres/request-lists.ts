@@ -150,7 +150,7 @@ export async function countWaiting(
   return { untouched: counted?.untouched ?? 0, touched: await findAll(rows, counted?.touched ?? []) };
 }
 
-/** Those that wait or are approved, the latest end first, behind the one that was taken. */
+/** Requests that wait or are approved, the latest end first, behind the one that was taken. */
 export async function findHeld(
   rows: Rows,
   { agentId, actionKey, taker, nowMs, countMax }: HeldQuery,
@@ -221,7 +221,7 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
   return low;
 }
 
-/** Those of the filters, `$1` to `$16`. */
+/** The values of the filters, `$1` to `$16`. */
 export function filterValues(asked: RequestFilter): readonly unknown[] {
   const { agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax, fromMs, untilMs, seenBy } =
     asked;

@@ -3,7 +3,7 @@
 import type { Database } from 'better-sqlite3';
 import type { NonceUse } from '../contract/records.ts';
 
-/** To be called inside a transaction. */
+/** A function that stores uses of nonces, to be called inside a transaction. */
 export function prepareNonceWrites(database: Database): (uses: readonly NonceUse[]) => void {
   // By position, which takes less time than by name.
   const insert = database.prepare<[number, number, string]>(

@@ -14,7 +14,7 @@ export function takeWriter(): Worker {
   return known ?? new Worker(new URL('./writer.ts', import.meta.url));
 }
 
-/** Only one that has closed its database, or could not open it. Without a store it does not keep the process alive. */
+/** Gives a thread back for the next store: only one that has closed its database, or could not open it. Without a store it does not keep the process alive. */
 export function giveWriterBack(worker: Worker): void {
   if (idle.length === idleMax) return void worker.terminate();
   idle.push(worker);

@@ -28,7 +28,7 @@ function prepareWriteKinds(database: Database, context: WriteContext) {
   };
 }
 
-/** Those that may change what a grant rests on. */
+/** The writes that may change what a grant rests on. */
 function prepareBasisWrites(database: Database, context: WriteContext) {
   return { ...prepareAgentWrites(database, context), ...prepareDocumentWrites(database, context) };
 }

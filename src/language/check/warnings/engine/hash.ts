@@ -4,7 +4,7 @@ import type { Expression } from '../../../model/expression.ts';
 import type { Rule } from '../../../model/policy.ts';
 import type { Part } from '../../logic/polarity.ts';
 
-/** The same for rules that say the same, and seldom for others. */
+/** A number that is the same for rules that say the same, and seldom for others. */
 export function hashOf(
   { effect, points }: Rule,
   parts: readonly Part[],

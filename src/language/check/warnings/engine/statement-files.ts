@@ -205,7 +205,7 @@ interface Look {
   readonly ranges: readonly { readonly key: string; readonly range: Range }[];
 }
 
-/** By what a premise says alone and in one alternative of each choice; null where an alternative is impossible. */
+/** Where a statement is filed: by what a premise says alone and in one alternative of each choice; null where an alternative is impossible. */
 export type StatementReading = readonly Look[] | null;
 
 const readings = new WeakMap<Statement, StatementReading>();

@@ -19,7 +19,7 @@ export function openDots({ enforced, env }: Examined): void {
   }
 }
 
-/** Within brackets a dot is a dot. */
+/** Whether a pattern has a dot that stands for any character; within brackets a dot is a dot. */
 function hasOpenDot(pattern: string): boolean {
   return openDot.test(pattern.replace(/\[[^\]]*\]/g, '[]'));
 }

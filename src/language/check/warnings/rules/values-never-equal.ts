@@ -85,7 +85,7 @@ function comparedWith(node: Expression): readonly [Expression | null, readonly E
   return node.left.kind === 'call' ? [node.left, [node.right]] : [node.right, [node.left]];
 }
 
-/** By list, what its entries meet, each once: an entry counts when one of them can equal it. */
+/** What the entries of each list meet, each once: an entry counts when one of them can equal it. */
 type Uses = ReadonlyMap<string, ReadonlyMap<string, Accepts | null>>;
 
 function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
@@ -114,7 +114,7 @@ function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
   return uses;
 }
 
-/** The same for subjects that can have the same values. */
+/** A name that is the same for subjects that can have the same values. */
 function subjectName(subject: Expression): string {
   if (subject.kind === 'call') return `call ${subject.builtin}`;
   return subject.kind === 'field' || subject.kind === 'fact' ? typeName(subject.type) : 'everything';
@@ -128,7 +128,7 @@ function typeName(type: Type): string {
   return known;
 }
 
-/** By list, the uses for which entries were looked for, and those that were lost. */
+/** For each list the uses for which entries were looked for, and those that were lost. */
 const knownLost = new WeakMap<List, { readonly uses: string; readonly lost: readonly Value[] }>();
 
 function lostEntries(list: List, uses: ReadonlyMap<string, Accepts | null>): readonly Value[] {
@@ -184,7 +184,7 @@ function acceptsOf(subject: Expression, folding?: (text: string) => string): Acc
   return accepts;
 }
 
-/** By the type of a subject that is no call, and the kind of it. */
+/** What a subject that is no call accepts, by its type and its kind. */
 const knownAccepts = new WeakMap<Type, { readonly kind: string; readonly accepts: Accepts | null }>();
 
 function newAccepts(subject: Expression, folding: ((text: string) => string) | undefined): Accepts | null {

@@ -196,7 +196,7 @@ const getPayloadProfile = route<AgentActivityDeps>({
 
 export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getPayloadProfile];
 
-/** Of the last 24 hours. */
+/** The agent's refusals of the last 24 hours. */
 async function refusalsOf(statistics: Pick<Statistics, 'read'>, agentId: string, nowMs: number) {
   const day = createCell();
   await statistics.read({ fromMs: nowMs - 24 * hourMs, untilMs: nowMs + 1 }, ({ addTo }) => addTo(day));

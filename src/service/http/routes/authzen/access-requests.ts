@@ -213,7 +213,7 @@ function checkBinding(
     throw new ProblemError('expired_denial', 'evaluate again: the denial is too long ago');
 }
 
-/** The same denial again is the same access request, whatever key it is sent with. */
+/** The request with a key of its denial: the same denial again is the same access request, whatever key it is sent with. */
 function withKey(deps: AccessRequestDeps, request: FastifyRequest, deniedId: string) {
   const call = callOf(deps, request);
   const key = request.headers['idempotency-key'] ?? `denial ${deniedId}`;

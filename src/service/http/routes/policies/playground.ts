@@ -46,7 +46,7 @@ interface TryBody {
   readonly request_id?: string;
 }
 
-/** As deep as a payload may be; reading the worst of this size takes the thread that decides some 50 ms. */
+/** The limits of a body with files. It may be as deep as a payload; reading the worst of this size takes the thread that decides some 50 ms. */
 export const filesBodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
 
 const tryPolicies = route<PlaygroundDeps, TryBody>({

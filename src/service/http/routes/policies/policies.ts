@@ -26,7 +26,7 @@ interface AskedTexts {
   readonly digest: string | null;
 }
 
-/** As much as a policy file may have; a list may have more. */
+/** Bytes of a file that are shown: all of a policy file, while a list may have more. */
 const shownBytesMax = 1024 * 1024;
 
 const ofParameter: Parameter = {
@@ -243,7 +243,7 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
   reloadPolicies,
 ];
 
-/** Of the active policies with their digest, or of the set that failed. */
+/** The texts of the active policies with their digest, or of the set that failed. */
 function textsAsked(
   policies: PolicyDeps['policies'],
   { of = 'active' }: Readonly<Record<string, string>>,

@@ -18,7 +18,7 @@ interface OutcomeDeps {
   readonly areAgentReportsTrusted: boolean;
 }
 
-/** As the action declares it. */
+/** The result of a call, as its action declares it. */
 const resultSchema = { type: 'object', additionalProperties: true } as const;
 
 const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObject }>({

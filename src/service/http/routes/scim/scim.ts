@@ -127,7 +127,7 @@ function bodyOf({ body, headers }: FastifyRequest): unknown {
   return json.value;
 }
 
-/** From `startIndex`, which counts from 1, `count` of them. */
+/** The page of `count` objects from `startIndex` on, which counts from 1. */
 function pageOf(all: readonly ScimObject[], query: Readonly<Record<string, unknown>>): ScimObject {
   const startIndex = Math.max(1, wholeNumber(query.startIndex, 1));
   const count = Math.min(countMax, Math.max(0, wholeNumber(query.count, 100)));
@@ -157,7 +157,7 @@ function chosen(resource: ScimObject, query: Readonly<Record<string, unknown>>):
   return Object.fromEntries(Object.entries(resource).filter(([name]) => isShown(name)));
 }
 
-/** Of `name.givenName` the whole `name`. */
+/** The attributes that are asked for: of `name.givenName` the whole `name`. */
 function namesIn(value: unknown): ReadonlySet<string> | null {
   if (typeof value !== 'string' || value === '') return null;
   const names = value.split(',').map((name) => name.trim().replace(/^urn:.*:/i, ''));

@@ -5,7 +5,7 @@ const textType = 25;
 const headBytes = 20;
 const lengthBytes = 4;
 
-/** For a parameter of type `text[]`. */
+/** A parameter of type `text[]`. */
 export function textArray(values: readonly (string | null)[]): Buffer {
   let size = headBytes;
   for (const value of values) size += lengthBytes + (value === null ? 0 : Buffer.byteLength(value));
@@ -21,7 +21,7 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   return bytes;
 }
 
-/** For a parameter of an array of numbers or truth values. */
+/** A parameter of an array of numbers or truth values. */
 export function plainArray(values: readonly (number | bigint | boolean | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }

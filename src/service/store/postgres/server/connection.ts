@@ -45,7 +45,7 @@ const settings = [
   'jit=off',
 ];
 
-/** For a connection of any purpose; `durability` is what the server has to promise to who stores over it as one that serves. */
+/** The options of a connection of any purpose; `durability` is what the server has to promise to who stores over it as one that serves. */
 export function clientConfig(url: string, durability: Durability | null = null): pg.ClientConfig {
   const all = durability === null ? settings : [...settings, `writ.durability=${durability}`];
   return {

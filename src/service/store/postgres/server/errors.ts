@@ -21,7 +21,7 @@ const messages = {
   internal: 'the database refused a statement: this is a mistake in Writ, please report it',
 } as const satisfies Record<ReportedCode, string>;
 
-/** By the beginning of the five characters that PostgreSQL gives each error. */
+/** What an error means, by the beginning of the five characters that PostgreSQL gives each error. */
 const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['WR001', 'fenced'],
   ['08', 'unreachable'],

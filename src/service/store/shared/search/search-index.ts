@@ -20,7 +20,7 @@ export interface LookedAt extends RequestPlace {
   readonly searched: SearchedRequest | null;
 }
 
-/** From newer to older, those with numbers below `before`. */
+/** Numbers of records from newer to older, all below `before`. */
 export interface NumberStretch {
   readonly before: number;
   readonly countMax: number;

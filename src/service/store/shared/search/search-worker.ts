@@ -17,7 +17,7 @@ export type ToSearcher =
   | { readonly kind: 'ask'; readonly id: number; readonly question: SearchQuestion }
   | { readonly kind: 'close' };
 
-/** As a StoreError has it. */
+/** What a StoreError says, as a message between threads. */
 export interface SearchFailure {
   readonly code: StoreErrorCode;
   readonly message: string;
@@ -30,7 +30,7 @@ export type FromSearcher =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: SearchAnswer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: SearchFailure };
 
-/** Of the thread's time, at most one part in thirty is spent on filling the index while nobody searches. */
+/** How much longer the thread rests than it works: while nobody searches, filling the index takes one part in thirty of its time. */
 const restPerWork = 29;
 const takenAtOnce = 250;
 const lookAgainMs = 1_000;

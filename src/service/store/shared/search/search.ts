@@ -31,7 +31,7 @@ const takenAtOnce = 250;
 const countMaxMs = 250;
 const firstStretch = 200;
 const stretchMax = 1_000;
-/** Of records that have to be read. */
+/** Records that are read in one step. */
 const readMax = 200;
 
 export interface RequestSearch {
@@ -91,7 +91,7 @@ async function countFits(index: SearchIndex, filter: RequestFilter, giveUpAt: nu
   return { count, isWhole: true };
 }
 
-/** Those that may fit, the latest first. */
+/** The requests that may fit, the latest first. */
 async function* possible(
   index: SearchIndex,
   filter: RequestFilter,

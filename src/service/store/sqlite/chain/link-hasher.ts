@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { type ChainEntry, longText } from '../../contract/chain.ts';
 
-/** Of ASCII, without quotes, backslashes and control characters. */
+/** A text of ASCII without quotes, backslashes and control characters. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 export function createLinkHasher(): (previousHash: string, entry: ChainEntry) => string {

@@ -61,7 +61,7 @@ const messages = {
   internal: 'the database refused a statement: this is a mistake in Writ, please report it',
 } as const satisfies Record<ReportedCode, string>;
 
-/** By how the code begins: SQLite extends its codes at the end (`SQLITE_BUSY_SNAPSHOT`). */
+/** What an error means, by how its code begins: SQLite extends its codes at the end (`SQLITE_BUSY_SNAPSHOT`). */
 const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['SQLITE_FULL', 'full'],
   ['SQLITE_BUSY', 'locked'],

@@ -16,7 +16,7 @@ import type { StateDifference } from '../../contract/state.ts';
 import { prepareChainEnd } from '../chain/chain.ts';
 import { readSeal, rowsOf } from './seal.ts';
 
-/** Of tables whose rows have no tags, so many rows at most are read for a quick look. */
+/** Rows that a quick look reads of tables whose rows have no tags. */
 const quickRowsMax = 20_000;
 const rowsPerStep = 1_000;
 /** Enough to see what happened. */

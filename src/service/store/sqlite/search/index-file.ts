@@ -7,7 +7,7 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { IndexTerm, NumberStretch } from '../../shared/search/search-index.ts';
 
-/** Of the tables; a file of another is made anew. */
+/** The format of the tables; a file of another format is made anew. */
 const format = 1;
 const numbersPerPart = 65_536;
 
