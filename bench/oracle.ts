@@ -2,6 +2,7 @@
 // answers; every "no" passes the naive checker, and what passes with one clause removed is a "no" of z3, too. By hand,
 // since z3 is large: npm run oracle, or with another number of sets, npm run oracle -- 50
 
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Claim, PolicySet } from '../src/language/model/policy.ts';
@@ -39,8 +40,8 @@ interface Asked {
   readonly release: () => void;
 }
 
-/** A formula that z3 reads once for all that it is asked of it. */
-type Ask = (formula: string) => Asked;
+/** Assertions that z3 reads once for all that it is asked of them. */
+type Ask = (assertions: readonly string[]) => Asked;
 
 const limitMs = 20_000;
 
@@ -56,28 +57,47 @@ interface Tally {
   readonly wrong: string[];
 }
 
-async function main(setsWanted: number): Promise<void> {
+/** What z3 has taken of its memory it keeps, so that each process compares no more than these. */
+const setsAtOnce = 50;
+
+/** Of all parts together; what was wrong is printed by the part that found it. */
+function compareInParts(setsWanted: number): void {
+  const all = { sets: 0, claims: 0, no: 0, withSums: 0, refused: 0, unanswered: 0, wrong: 0 };
+  for (let from = 0; from < setsWanted; from += setsAtOnce) {
+    const to = Math.min(from + setsAtOnce, setsWanted);
+    const { stdout, status } = spawnSync(process.execPath, [import.meta.filename, `${from}`, `${to}`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (status !== 0) throw new Error(`sets ${from} to ${to} could not be compared`);
+    const part = JSON.parse(stdout) as typeof all;
+    for (const key of Object.keys(all) as (keyof typeof all)[]) all[key] += part[key];
+    console.log(line(all));
+  }
+  process.exit(all.wrong > 0 || all.no === 0 || all.refused === 0 ? 1 : 0);
+}
+
+/** Compares these of the drawn sets, and prints what came of it as JSON. */
+async function comparePart(from: number, to: number): Promise<void> {
   const load = createRequire(join(import.meta.dirname, 'package.json'));
   const { init } = load('z3-solver') as { readonly init: () => Promise<Z3> };
   const { Context } = await init();
   const ask = askIn(new Context('main'));
   const tally: Tally = { sets: 0, claims: 0, no: 0, withSums: 0, refused: 0, unanswered: 0, wrong: [] };
   // About one in twelve drawn sets has errors and is left out.
-  for (const { name, set } of (await lawSets(Math.ceil(setsWanted * 1.3))).slice(0, setsWanted)) {
+  for (const { name, set } of (await lawSets(Math.ceil(to * 1.3))).slice(from, to)) {
     tally.sets += 1;
     for (const action of set.actions.keys()) await compareAction(tally, { name, set, action, ask });
-    if (tally.sets % 50 === 0) console.log(line(tally));
   }
-  console.log(line(tally));
   for (const one of tally.wrong) console.error(one);
-  process.exit(tally.wrong.length > 0 || tally.no === 0 || tally.refused === 0 ? 1 : 0);
+  process.stdout.write(JSON.stringify({ ...tally, wrong: tally.wrong.length }), () => process.exit(0));
 }
 
 function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
-  return (formula) => {
+  return (assertions) => {
     const solver = new Solver();
     solver.set('timeout', limitMs);
-    solver.fromString(formula);
+    for (const part of partsOf(assertions)) solver.fromString(part);
     return {
       isNo: async (literal) => {
         const variable = Bool.const(`v${literal >> 1}`);
@@ -89,8 +109,35 @@ function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
   };
 }
 
-function line({ sets, claims, no, withSums, refused, unanswered, wrong }: Tally): string {
-  return `${sets} sets, ${claims} claims, ${no} no, ${withSums} with sums, ${refused} shortened logs refused, ${unanswered} without an answer of z3, ${wrong.length} wrong`;
+/** A text lies on z3's stack while it is read. */
+const partLengthMax = 500_000;
+
+/** Each with the constants that it is the first to name. */
+function partsOf(assertions: readonly string[]): readonly string[] {
+  const parts: string[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const assertion of assertions) {
+    if (length + assertion.length > partLengthMax) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)!.push(assertion);
+    length += assertion.length;
+  }
+  const known = new Set<string>();
+  return parts.map((part) => {
+    const named = new Set(part.flatMap((assertion) => assertion.match(/\b[vx]\d+\b/g) ?? []));
+    const names = [...named].filter((name) => !known.has(name));
+    for (const name of names) known.add(name);
+    const declared = names.map((name) => `(declare-const ${name} ${name.startsWith('v') ? 'Bool' : 'Real'})`);
+    return [...declared, ...part].join('\n');
+  });
+}
+
+type Counts = Readonly<Record<keyof Tally, number>>;
+
+function line({ sets, claims, no, withSums, refused, unanswered, wrong }: Counts): string {
+  return `${sets} sets, ${claims} claims, ${no} no, ${withSums} with sums, ${refused} shortened logs refused, ${unanswered} without an answer of z3, ${wrong} wrong`;
 }
 
 interface Compared {
@@ -107,7 +154,7 @@ async function compareAction(tally: Tally, { name, set, action, ask }: Compared)
     const problem = createProblem(set, action, { claims, isCoarse });
     const { ctx, broken } = problem;
     const formula = ctx.circuit.solver.given.slice();
-    const whole = ask(textOf(problem, formula));
+    const whole = ask(assertionsOf(problem, formula));
     for (const [at, literal] of broken.entries()) {
       tally.claims += 1;
       if (ctx.sums.size > 0) tally.withSums += 1;
@@ -121,7 +168,7 @@ async function compareAction(tally: Tally, { name, set, action, ask }: Compared)
       if (!isChecked(problem)) tally.wrong.push(`${where}: the log does not check`);
       const shorter = formula.toSpliced(random.below(formula.length), 1);
       if (!isCheckedWith(problem, shorter, literal)) tally.refused += 1;
-      else await compareShorter(tally, { where, ask, text: textOf(problem, shorter), literal });
+      else await compareShorter(tally, { where, ask, assertions: assertionsOf(problem, shorter), literal });
     }
     whole.release();
   }
@@ -135,13 +182,13 @@ function isCheckedWith({ ctx }: ProofProblem, shorter: readonly SolverClause[], 
 interface Shorter {
   readonly where: string;
   readonly ask: Ask;
-  readonly text: string;
+  readonly assertions: readonly string[];
   readonly literal: SolverLiteral;
 }
 
 /** A log that checks with a clause less has to be one that never needed it. */
-async function compareShorter(tally: Tally, { where, ask, text, literal }: Shorter): Promise<void> {
-  const asked = ask(text);
+async function compareShorter(tally: Tally, { where, ask, assertions, literal }: Shorter): Promise<void> {
+  const asked = ask(assertions);
   const theirs = await asked.isNo(literal);
   asked.release();
   if (theirs === null) tally.unanswered += 1;
@@ -168,18 +215,17 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
 }
 
 /** The clauses, and what their literals say of numbers, in the words of SMT-LIB. */
-function textOf({ ctx }: ProofProblem, clauses: readonly SolverClause[]): string {
+function assertionsOf({ ctx }: ProofProblem, clauses: readonly SolverClause[]): readonly string[] {
   const names = new Map<string, string>();
   const lines: string[] = [];
   const { variables } = ctx.circuit.solver;
   for (let variable = 0; variable < variables; variable += 1) {
-    lines.push(`(declare-const v${variable} Bool)`);
     for (const literal of [2 * variable, 2 * variable + 1])
       for (const inequality of ctx.sums.size === 0 ? [] : saidBy(ctx, literal))
         lines.push(`(assert (=> ${literalText(literal)} ${inequalityText(inequality, names)}))`);
   }
   for (const clause of clauses) lines.push(`(assert (or false ${clause.map(literalText).join(' ')}))`);
-  return [...[...names.values()].map((name) => `(declare-const ${name} Real)`), ...lines].join('\n');
+  return lines;
 }
 
 function literalText(literal: SolverLiteral): string {
@@ -201,4 +247,6 @@ function fractionText(fraction: Fraction): string {
   return signOf(fraction) < 0 ? `(- ${size})` : size;
 }
 
-await main(Number(process.argv[2] ?? 500));
+const [first = 500, to = null] = process.argv.slice(2).map(Number);
+if (to === null) compareInParts(first);
+else await comparePart(first, to);

@@ -53,6 +53,9 @@ test('the history says what changed with a set, and leads to the comparison, whi
   await decided.getByRole('heading', { name: /Loosened/ }).waitFor();
   const text = page.getByRole('region', { name: 'Changes of demo.policy' });
   expect(await text.innerText()).toMatch(/removed:\s*allow small.* 100[\s\S]*added:\s*allow small.* 5000/);
+  const sentences = page.getByRole('list', { name: 'What is said otherwise' });
+  await sentences.getByText('at most 5,000').waitFor();
+  expect(await sentences.innerText()).toMatch(/removed:\s*.*at most 100[\s\S]*added:\s*.*at most 5,000/);
   expect(await accessibilityFaults(page)).toEqual([]);
 
   const other = await open(shared, { email: 'ben@example.com', theme: 'dark', size: sizes.phone });
@@ -68,7 +71,7 @@ test('the history says what changed with a set, and leads to the comparison, whi
   await page.getByRole('textbox', { name: 'Request as JSON' }).getByText('pay.make').waitFor();
 });
 
-test('the page begins with the set in force and the one before it; the same set twice changes nothing; one that is not kept says so', async () => {
+test('the page begins with the active policies and the set before them; the same set twice changes nothing; one that is not kept says so', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com', expected: /404/ });
   await page.goto('/compare');
   await page.getByRole('heading', { name: /Loosened/ }).waitFor();

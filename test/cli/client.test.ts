@@ -50,6 +50,36 @@ describe('writ switch', () => {
   });
 });
 
+test('writ tables shows tables and rows, sets and removes them', async () => {
+  const startsWith = `
+action order.see { id: string }
+table orders pushed by "crm" key id: string { owner: string, note?: string }
+policy seeing on order.see { allow own when orders[payload.id].owner == agent.name }
+`;
+  const service = await startService({ startsWith });
+  const ann = await tokenClient(service, await firstAdmin(service));
+  const run = runner(service, tokenOf(ann.headers));
+  expect((await run('tables', 'list')).stdout).toMatch(
+    /^TABLE .*\norders +id: string +note\?: string, owner: string +crm, people\n$|^TABLE .*\norders +id: string +owner: string, note\?: string +crm, people\n$/,
+  );
+  expect((await run('tables', 'list', 'orders')).stdout).toBe('no rows\n');
+  const set = await run('tables', 'set', 'orders', 'o/1', '{"owner": "buyer"}');
+  expect([set.code, set.stdout]).toEqual([0, 'o/1 of orders is on record, version 1\n']);
+  expect((await run('tables', 'list', 'orders')).stdout).toMatch(
+    /\no\/1 +\{"owner":"buyer"\} +1 +20.*ann@example\.com/,
+  );
+  const body = JSON.stringify({ action_key: 'order.see', payload: { id: 'o/1' } });
+  expect(await (await authorize(service, { body })).json()).toMatchObject({ decision: 'ALLOW' });
+  const removed = await run('tables', 'remove', 'orders', 'o/1');
+  expect([removed.code, removed.stdout]).toEqual([0, 'o/1 of orders is removed\n']);
+  expect(await (await authorize(service, { body })).json()).toMatchObject({ decision: 'DENY' });
+  const again = await run('tables', 'remove', 'orders', 'o/1');
+  expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such row\n']);
+  const unfit = await run('tables', 'set', 'orders', 'o-2', '{"owner": 3}');
+  expect([unfit.code, unfit.stderr]).toEqual([1, expect.stringContaining('`/owner` must be string')]);
+  expect(await run('tables', 'set', 'orders', 'o-2', 'owner=3')).toMatchObject({ code: 2 });
+});
+
 test('writ alerts shows what is on, what was, and the rules, and changes these', async () => {
   const service = await startService({ alerts: { everyMs: 50 } });
   const ann = await tokenClient(service, await firstAdmin(service));
@@ -366,6 +396,52 @@ describe('a client', () => {
 });
 
 describe('writ requests, approve, reject', () => {
+  test('assigns what waits, and puts it off, without deciding it', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const people: Awaited<ReturnType<typeof personWith>>[] = [];
+    for (const name of ['ben', 'kim'])
+      people.push(
+        await personWith(service, admin, {
+          email: `${name}@example.com`,
+          roles: ['approver'],
+          groups: ['finance'],
+        }),
+      );
+    const [asBen] = people.map(({ headers }) => runner(service, tokenOf(headers)));
+    const body = '{"action_key":"demo.escalate","payload":{}}';
+    const { request_id: id } = (await (await authorize(service, { body })).json()) as { request_id: string };
+    const handling = async () => (await people[0]!.send(`/v1/requests/${id}/handling`)).body;
+    const asked: { name: string; is_you: boolean }[] = (await handling()).people;
+    const me = asked.find((one) => one.is_you)!;
+
+    expect(await asBen!('requests', 'assign', id, 'me')).toMatchObject({
+      code: 0,
+      stdout: `${me.name} looks after ${id}\n`,
+    });
+    expect((await handling()).assigned_to?.name).toBe(me.name);
+    const stranger = await asBen!('requests', 'assign', id, 'Somebody else');
+    expect([stranger.code, stranger.stderr]).toEqual([
+      1,
+      `error: nobody of this name can answer it: these can: ${asked.map((one) => (one.is_you ? `${one.name} (me)` : one.name)).join(', ')}\n`,
+    ]);
+    const kim = asked.find((one) => !one.is_you)!;
+    expect((await asBen!('requests', 'assign', id, kim.name)).code).toBe(0);
+    expect((await handling()).assigned_to?.name).toBe(kim.name);
+    expect((await asBen!('requests', 'assign', id, 'nobody')).stdout).toContain('nobody in particular');
+    expect((await handling()).assigned_to).toBeNull();
+
+    expect((await asBen!('requests', 'put-off', id, '30m')).stdout).toMatch(
+      /out of your inbox until 20\d\d-/,
+    );
+    expect((await handling()).snoozed_until).not.toBeNull();
+    expect((await asBen!('requests', 'put-off', id, '0s')).stdout).toBe(`${id} is back in your inbox\n`);
+    expect((await handling()).snoozed_until).toBeNull();
+    const odd = await asBen!('requests', 'put-off', id, 'later');
+    expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('`later` is not a duration such as')]);
+    expect((await asBen!('requests', 'put-off', id, '30d')).code).toBe(1);
+    expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('pending');
+  });
+
   test('lists, shows and decides what waits', async () => {
     const { service, admin, run } = await startWithAdmin();
     const ben = await personWith(service, admin, {

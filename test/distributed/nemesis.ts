@@ -234,7 +234,7 @@ async function nemesis(world: World): Promise<void> {
       case 'cut':
         replica.wire.cut();
         await sleep(300 + random() * 900);
-        replica.wire.mend();
+        replica.wire.fix();
         break;
       case 'slow':
         replica.wire.slow(10 + random() * 80);

@@ -36,6 +36,8 @@ policies.replay      + + . . +
 policies.reload      + + . . .
 policies.roll-back   + . . . .
 audit.view           + . . . +
+tables.view          + + . . +
+tables.change        + + . . .
 switches.view        + + + + +
 switches.use         + + . . .
 replicas.view        + + . . +
@@ -131,10 +133,13 @@ policies.try         GET /v1/policies/first-request
 policies.view        GET /v1/policies/history, GET /v1/policies/state
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try, POST /v1/policies/compare, GET /v1/policies/compare
+policies.try         GET /v1/policies/summary, GET /v1/policies/sentences
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 policies.roll-back   POST /v1/policies/roll-back
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
+tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}
+tables.change        PUT /v1/tables/{name}/{key}, DELETE /v1/tables/{name}/{key}
 switches.view        GET /v1/switches
 switches.use         POST /v1/switches, POST /v1/switches/{id}/off
 replicas.view        GET /v1/replicas

@@ -48,9 +48,11 @@ test('a request of another agent, an unknown one and a long id are not found', a
     await problemOf(await look(service, request_id, { 'x-agent-api-key': key })),
     await problemOf(await look(service, '0190a0a0-0000-7000-8000-000000000000')),
     await problemOf(await look(service, 'x'.repeat(500))),
+    await problemOf(await look(service, 'x'.repeat(6_001))),
     await problemOf(await look(service, '%zz')),
   ];
   expect(codes.map(({ status, code }) => [status, code])).toEqual([
+    [404, 'request_not_found'],
     [404, 'request_not_found'],
     [404, 'request_not_found'],
     [404, 'unknown_route'],

@@ -13,6 +13,7 @@ import {
 import type { Field, Range, Shape, TextKind, Type } from '../../src/language/model/type.ts';
 import { fromNumber, toNumber } from '../../src/language/value/decimal.ts';
 import type { Random } from '../../src/language/value/random.ts';
+import { randomRows } from './requests.ts';
 
 const texts = [
   '',
@@ -74,6 +75,7 @@ export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly strin
     nowMs: random.pick([...timesMs, random.below(2 ** 41)]),
     meters: partly(random, Object.fromEntries(meters)),
     satisfied: { escalate: random.some(ruleIds, 0.2), reauth: random.some(ruleIds, 0.2) },
+    ...(random.chance(0.8) ? { rows: randomRows(random) } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 // What every random set declares besides actions and policies: lists of each type, hours, constants, people, groups.
 
+import type { JsonObject } from '../../src/language/model/json.ts';
 import type { ScalarSort, Sort } from './fields.ts';
 
 /** Constants, for the places that take nothing else: the declaration, and its name. */
@@ -38,27 +39,55 @@ export const declaredColumns: Partial<
     ['things', 'text', '.label'],
     ['things', 'text', '.note'],
     ['grades', 'number', '.label'],
+    ['parcels', 'text', '.label'],
+    ['lots', 'number', '.label'],
   ],
   number: [
     ['things', 'text', '.rank'],
     ['grades', 'number', '.weight'],
+    ['parcels', 'text', '.rank'],
   ],
   money: [
     ['things', 'text', '.price'],
     ['caps', 'text', ''],
+    ['parcels', 'text', '.price'],
   ],
   duration: [['spans', 'text', '']],
-  date: [['things', 'text', '.born']],
-  timestamp: [['things', 'text', '.at']],
-  datetime: [['things', 'text', '.wall']],
-  boolean: [['things', 'text', '.ok']],
-  ip: [['things', 'text', '.peer']],
+  date: [
+    ['things', 'text', '.born'],
+    ['parcels', 'text', '.born'],
+  ],
+  timestamp: [
+    ['things', 'text', '.at'],
+    ['parcels', 'text', '.at'],
+  ],
+  datetime: [
+    ['things', 'text', '.wall'],
+    ['parcels', 'text', '.wall'],
+  ],
+  boolean: [
+    ['things', 'text', '.ok'],
+    ['parcels', 'text', '.ok'],
+  ],
+  ip: [
+    ['things', 'text', '.peer'],
+    ['parcels', 'text', '.peer'],
+  ],
   email: [['things', 'text', '.mail']],
   url: [['things', 'text', '.site']],
-  path: [['things', 'text', '."the place"']],
-  texts: [['things', 'text', '.tags']],
+  path: [
+    ['things', 'text', '."the place"'],
+    ['parcels', 'text', '."the place"'],
+  ],
+  texts: [
+    ['things', 'text', '.tags'],
+    ['parcels', 'text', '.tags'],
+  ],
   numbers: [['things', 'text', '.sizes']],
-  dates: [['grades', 'number', '.days']],
+  dates: [
+    ['grades', 'number', '.days'],
+    ['lots', 'number', '.days'],
+  ],
 };
 
 /** Keys that have a row, and some that have none. */
@@ -68,7 +97,10 @@ export const tableKeys = {
 } as const;
 
 /** Tables by what may be looked for in them. */
-export const declaredTables = { text: ['things', 'caps', 'spans'], number: ['grades'] } as const;
+export const declaredTables = {
+  text: ['things', 'caps', 'spans', 'parcels'],
+  number: ['grades', 'lots'],
+} as const;
 
 export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes'];
 export const groupNames = ['careful', 'open_ended'];
@@ -103,6 +135,11 @@ export const fixedDeclarations: readonly string[] = [
   kind: "red" | "green", note?: string
 }`,
   'table grades from "lists/grades.jsonl" key n: integer { label: string, weight: number, days: [date], ... }',
+  `table parcels pushed by "crm", "gate way" key id: string {
+  label: string ..40, rank: integer, price?: money(cur), cur: "USD" | "EUR", born: date, at?: timestamp, wall?: datetime
+  ok: boolean, tags: [string] ..3, peer: ip, "the place": path
+}`,
+  'table lots pushed key n: integer { label?: string, days: [date], ... }',
   'table caps = { USD: 5 USD, alpha: 100 EUR, low: 0.1 USD }',
   'table spans = { alpha: 24h, low: 30s, "buyer-1": 7d }',
   'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
@@ -111,6 +148,37 @@ export const fixedDeclarations: readonly string[] = [
   'hours freezes from "lists/freezes.txt" in "America/New_York" except holidays',
   'hours all_week = mon-sun 00:00-24:00 in "Europe/London" except holidays',
 ];
+
+/** Rows of pushed tables, some of them of other columns than those that are declared, as rows may be that were pushed earlier. */
+export const pushedRows: Readonly<Record<string, readonly JsonObject[]>> = {
+  parcels: [
+    {
+      label: 'alpha',
+      rank: 3,
+      price: 5,
+      cur: 'USD',
+      born: '2026-03-01',
+      at: '2026-03-01T12:00:00Z',
+      wall: '2026-03-01 12:00',
+      ok: true,
+      tags: ['alpha', 'beta'],
+      peer: '10.1.2.3',
+      'the place': '/workspace/./a',
+    },
+    {
+      label: '',
+      rank: -2,
+      cur: 'EUR',
+      born: '2024-02-29',
+      ok: false,
+      tags: [],
+      peer: '::ffff:10.1.2.3',
+      'the place': 'b/c.pem',
+    },
+    { label: 'beta', rank: 'three' },
+  ],
+  lots: [{ label: 'alpha', days: ['2026-03-01'], more: 1 }, { days: [] }, {}],
+};
 
 /** The list files that the declarations name, by path. */
 export const listFiles: Readonly<Record<string, string>> = {

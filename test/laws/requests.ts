@@ -5,12 +5,14 @@ import type { Json, JsonObject } from '../../src/language/model/json.ts';
 import {
   type AgentFacts,
   type Facts,
+  type PushedRows,
   type Reading,
   riskTiers,
   type UserFacts,
 } from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
 import type { Random } from '../../src/language/value/random.ts';
+import { pushedRows } from './declarations.ts';
 import type { RandomAction, RandomSet } from './policies.ts';
 import type { DeclaredField } from './scope.ts';
 
@@ -45,7 +47,23 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
     meters: known(Object.fromEntries(set.meters.map((name) => [name, randomReading(random)]))),
     satisfied: { escalate: random.some(ruleIds, 0.2), reauth: random.some(ruleIds, 0.2) },
     ...(random.chance(0.6) ? { result: randomResult(random) } : {}),
+    ...(random.chance(0.9) ? { rows: randomRows(random) } : {}),
   };
+}
+
+/** Of each pushed table some rows, under keys that conditions name. */
+export function randomRows(random: Random): PushedRows {
+  const keys = {
+    parcels: ['alpha', 'USD', 'low', 'buyer-1', 'bob', '__proto__'],
+    lots: ['3', '1000', '-2', '0'],
+  };
+  const given = Object.entries(keys).map(([table, all]) => [
+    table,
+    Object.fromEntries(
+      random.some(all, 0.6).map((key) => [key, random.chance(0.1) ? null : random.pick(pushedRows[table]!)]),
+    ),
+  ]);
+  return { given: Object.fromEntries(given), areAll: random.chance(0.5) };
 }
 
 /** Now and then not of the declared shape. */

@@ -176,7 +176,7 @@ const declarations = {
     'may be empty',
     'typed',
   ],
-  table: ['table-file', 'rows'],
+  table: ['table-file', 'pushed', 'rows'],
   hours: ['', 'except', 'list-file except'],
   let: [''],
   meter: [

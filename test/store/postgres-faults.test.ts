@@ -132,7 +132,7 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
       await expect.poll(() => store.isWritable(), { interval: 5, timeout: 10_000 }).toBe(false);
       await expect.poll(() => doubts, { timeout: 10_000 }).toBe(1);
       expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
-      wire.mend();
+      wire.fix();
       await untilWritable(store);
       await sleep(100);
     })(),
@@ -155,7 +155,7 @@ test('a process that was replaced stores nothing, whatever it still has, and its
   const next = await openStore({ ...database, url: server.urlOf(database.name) });
   onTestFinished(() => next.close());
   await next.serve();
-  wire.mend();
+  wire.fix();
   await expect
     .poll(() => told(paused.requests.append(requestRow(), limits)), { timeout: 10_000 })
     .toBe('fenced');

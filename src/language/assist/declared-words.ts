@@ -1,9 +1,10 @@
-// The names that a policy may use: those of the set in force, and those that the edited texts declare in addition.
+// The names that a policy may use: those of the active policies, and those that the edited texts declare in addition.
 
 import { piecesOf } from './policy-words.ts';
 import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
 
-const kinds: Readonly<Record<string, NameKind>> = {
+/** What declares names, and where the names of that kind are offered. */
+export const nameKinds = {
   list: 'lists',
   table: 'tables',
   meter: 'meters',
@@ -14,21 +15,21 @@ const kinds: Readonly<Record<string, NameKind>> = {
   policy: 'policies',
   type: 'types',
   guarantee: 'guarantees',
-};
+} as const satisfies Readonly<Record<string, NameKind>>;
 
 const declaration =
   /^(?:shadow\s+)?(list|table|meter|let|hours|group|approvers|policy|type|guarantee)\s+([a-z]\w*)/;
 const actionHead = /^action\s+([^{]*?)(?:\s+in\s+([\w, ]+?))?\s*\{/;
 const field = /^\s*("(?:[^"\\]|\\.)*"|\w+)(\?)?:\s*(.+?),?\s*(?:#.*)?$/;
 
-/** With what a text declares at the beginning of its lines; what it says of an action goes before the set in force. */
+/** With what a text declares at the beginning of its lines; what it says of an action goes before what the active policies say. */
 export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   const names: Record<NameKind, readonly string[]> = { ...vocabulary.names };
   const actions = new Map(vocabulary.actions.map((action) => [action.key, action]));
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     const [, word = '', name = ''] = declaration.exec(line) ?? [];
-    const kind = kinds[word];
+    const kind = Object.hasOwn(nameKinds, word) ? nameKinds[word as keyof typeof nameKinds] : undefined;
     if (kind !== undefined && !names[kind].includes(name)) names[kind] = [...names[kind], name];
     if (line.startsWith('action '))
       for (const action of actionsOf(lines.slice(index, index + fieldLinesMax)))

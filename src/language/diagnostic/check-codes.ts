@@ -39,6 +39,7 @@ const checkErrors = {
   'list-join-mismatch': 'joined lists hold values of different types',
   'list-file-mismatch': 'a list file holds entries of another type than its list',
   'table-type-unfit': 'a key or a column of a table has a type that it cannot have',
+  'table-point-twice': 'a pushed table names an enforcement point twice',
   'table-file-malformed': 'the file of a table is not rows of its columns',
   'table-cell-unfit': 'a cell of a table is no value of its column',
   'table-key-twice': 'two rows of a table have one key',

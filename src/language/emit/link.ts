@@ -6,6 +6,7 @@ import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json } from '../model/json.ts';
 import type { MeterDefinition } from '../model/metering.ts';
+import { isPushed } from '../model/pushed-row.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
@@ -32,6 +33,7 @@ import {
   refusedBy,
 } from './payload-gate.ts';
 import { createPossibility, type PossibilityOf } from './possibility.ts';
+import { createPushedTables } from './pushed-tables.ts';
 import type { Run } from './run.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
@@ -42,9 +44,9 @@ export interface Linked extends PolicyEngine {
   /** As `decide`, for a payload that is known to be of the action's shape, with each of its texts in canonical form. */
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
+  checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
   /** The same of what a call returns; null also where the action does not declare it. */
   checkResult(action: string, result: Json): readonly PayloadIssue[] | null;
-  checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
   /**
    * Makes actions of many rules ready to decide and to trace, a step at a time, so that a thread that serves meanwhile is not
    * held up. What has not been made ready is at its first use.
@@ -68,10 +70,10 @@ export interface Linked extends PolicyEngine {
  */
 export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
 
-/** Sets of no more actions share no texts: one of its own decides an action sooner, and more would outgrow caches. */
+/** Up to so many actions, each has a text of its own, which decides sooner; more texts would outgrow the caches of processors. */
 const ownTextActionsMax = 1_024;
 
-/** Keys that have been asked for in vain; agents choose them. */
+/** Undeclared action keys that are remembered as such; agents choose them, so the number is bounded. */
 const undeclaredMax = 1_024;
 
 /**
@@ -120,6 +122,8 @@ export function link(
     decideChecked: (facts) => unitOf(facts.action)?.decider.decide(facts) ?? undeclaredAction(facts.action),
     checkResult: (action, result) => issuesOf(unitOf(action)?.resultGate ?? undefined, result),
     checkPayload: (action, payload) => issuesOf(unitOf(action)?.gate, payload),
+    ...createPushedTables(program),
+    readsPushed: (action) => unitOf(action)?.readsPushed === true,
     prepare,
     decideTraced,
     decideRecorded: (facts) => decideTracedBy(facts, recordedGate),
@@ -220,16 +224,20 @@ interface Unit {
   readonly resultGate: PayloadGate | null;
   readonly decider: Decider;
   readonly code: object;
+  readonly readsPushed: boolean;
   /** Null where no meter counts or reads requests of the action. */
   readonly enter: EnterMeters | null;
   /** Places the rules in the layout that have not been tried yet, in steps; absent where there are few. */
   readonly placeRules?: () => Iterable<void>;
 }
 
+type RulesUnit = Omit<Unit, 'gate' | 'resultGate' | 'enter' | 'readsPushed'>;
+
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
   const enter = createEntries(action, ctx);
   const resultGate = action.result && gateOf(action.result, ctx);
-  return { gate: gateOf(action.shape, ctx), resultGate, enter, ...createRules(action, ctx) };
+  const readsPushed = action.tables.some((name) => isPushed(ctx.program.tables.get(name)));
+  return { gate: gateOf(action.shape, ctx), resultGate, enter, readsPushed, ...createRules(action, ctx) };
 }
 
 function gateOf(shape: Shape, { session, shapes, run }: LinkContext): PayloadGate {
@@ -257,7 +265,7 @@ interface LinkContext extends SharedSource {
 }
 
 /** The rules of an action in the realisation that serves them best. */
-function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
+function createRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   switch (servedAs(action, ctx)) {
     case 'own':
       return ownRules(action, ctx);
@@ -290,7 +298,7 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 }
 
 /** One text for all rules of the action. */
-function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
+function ownRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => ctx.run<ActionCode>(ownText(action, ctx)));
   const { lets } = action;
   return { code, decider: new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action)) };
@@ -301,7 +309,7 @@ function headsOf(action: OpenAction): readonly RuleHead[] {
 }
 
 /** Shared texts, and the truths of all rules as one number. */
-function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
+function sharedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const { lets } = action;
   const rules = headsOf(action);
   const shared = new SharedRules(lets, ctx);
@@ -333,7 +341,7 @@ function placeFrame(
 }
 
 /** Shared texts, and an index that says which rules to try. */
-function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'resultGate' | 'enter'> {
+function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const { lets, hasShadow, hasAfterRisk, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
   const bases = new Int32Array(ruleCount);
@@ -367,7 +375,7 @@ function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 
 /** Rules that are placed in one step. */
 const rulesPerStep = 20;
 
-/** Heads of rules that have taken part lately; agents choose which. */
+/** Heads of rules that are kept because they took part lately; agents choose which, so the number is bounded. */
 const headsKeptMax = 4_096;
 
 function createRuleHeads(action: OpenAction): RuleHeads {

@@ -50,7 +50,20 @@ export interface Table {
   readonly key: Type;
   /** In the order of their names, as the cells of each row stand; one without a name where a row is one value. */
   readonly columns: readonly Column[];
-  readonly rows: TableRows;
+  /** Null where they are pushed: then they are facts of a request. */
+  readonly rows: TableRows | null;
+  /** Null where a file or the policy itself holds the rows. */
+  readonly pushed: PushedTable | null;
+}
+
+/** How rows come to a table as the service runs. */
+export interface PushedTable {
+  /** Of a row without its key. */
+  readonly shape: Shape;
+  /** The column by which rows are found, as people name it. */
+  readonly keyName: string;
+  /** Names of the enforcement points that may push, sorted; people need none. */
+  readonly by: readonly string[];
 }
 
 export interface Column {

@@ -13,8 +13,33 @@ export interface Facts {
   /** By meter name, in the meter's currency where it has one. */
   readonly meters: Readonly<Record<string, Reading>>;
   readonly satisfied: Satisfied;
+  /** Rows of pushed tables; absent where none of them is known. */
+  readonly rows?: PushedRows;
+  /** Told of each row that is read and of which nothing is known. */
+  readonly onRowUnknown?: (table: string, key: string) => void;
   /** What the call has returned; absent where it is not known, or not yet. Only meters read it. */
   readonly result?: JsonObject;
+}
+
+/** Rows of pushed tables, each without its key. */
+export interface PushedRows {
+  /** By table and key; null where there is no such row. */
+  readonly given: Readonly<Record<string, Readonly<Record<string, JsonObject | null>>>>;
+  /** Whether there are no others; else nothing is known of those that are not given. */
+  readonly areAll: boolean;
+}
+
+/** Null where there is no such row, undefined where that is not known, which is told to who wants to know. */
+export function pushedRow(
+  { rows, onRowUnknown }: Pick<Facts, 'rows' | 'onRowUnknown'>,
+  table: string,
+  key: string,
+): JsonObject | null | undefined {
+  const ofTable = rows !== undefined && Object.hasOwn(rows.given, table) ? rows.given[table]! : {};
+  if (Object.hasOwn(ofTable, key)) return ofTable[key];
+  if (rows?.areAll === true) return null;
+  onRowUnknown?.(table, key);
+  return undefined;
 }
 
 export const riskTiers = ['low', 'medium', 'high', 'critical'] as const;

@@ -10,9 +10,10 @@ import type {
   Quantify,
   TextTest,
 } from '../model/expression.ts';
+import type { JsonObject } from '../model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
-import type { PolicySet } from '../model/policy.ts';
-import type { Facts } from '../model/request.ts';
+import type { PolicySet, Table } from '../model/policy.ts';
+import { type Facts, pushedRow as givenRow } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { type Decimal, formatDecimal, fromNumber, multiply, zero } from '../value/decimal.ts';
 import { compileGlob } from '../value/glob.ts';
@@ -26,8 +27,9 @@ import { isSingleScript } from '../value/scripts.ts';
 import { findCell, hasRow } from '../value/table/rows.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
+import { checkPayload, resolveRecord } from './payload.ts';
 import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
-import { isAlwaysThere, readField, type Variables } from './read.ts';
+import { isAlwaysThere, readField, type Variables, valueOfJson } from './read.ts';
 import { every, not, type SpecTruth, some } from './truth.ts';
 
 /** Tests of patterns, which take long to make. */
@@ -102,7 +104,10 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'in-table': {
       const table = scope.set.tables.get(expression.table);
       const key = keyText(value(expression.subject));
-      return table === undefined || key === unknown ? unknown : hasRow(table.rows, key);
+      if (table === undefined || key === unknown) return unknown;
+      if (table.rows !== null) return hasRow(table.rows, key);
+      const row = pushedRow(table, key, scope);
+      return row === unknown ? unknown : row !== null;
     }
     case 'in-elements': {
       const elements = boundedList(expression.elements, value(expression.elements), scope);
@@ -277,13 +282,32 @@ function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | Unknow
 function readColumn(
   { table: name, column }: ColumnRead,
   subject: Value | Unknown,
-  { set }: EvaluationScope,
+  scope: EvaluationScope,
 ): Value | Unknown {
-  const table = set.tables.get(name);
+  const table = scope.set.tables.get(name);
   const key = keyText(subject);
   if (table === undefined || key === unknown) return unknown;
+  if (table.rows === null) {
+    const row = pushedRow(table, key, scope);
+    return row === unknown || row === null ? unknown : readCell(table, column, row);
+  }
   const place = table.columns.findIndex((one) => one.name === column);
   return findCell(table.rows, key, place) ?? unknown;
+}
+
+/** In canonical form, null where there is none; one that is not of the declared shape any more is unknown. */
+function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonObject | null | Unknown {
+  const row = givenRow(facts, table.name, key);
+  if (row === undefined || row === null) return row === null ? null : unknown;
+  const { shape } = table.pushed!;
+  return checkPayload(shape, row).length === 0 ? resolveRecord(shape, row) : unknown;
+}
+
+/** A cell that is not there is unknown. */
+function readCell({ pushed }: Table, column: string, row: JsonObject): Value | Unknown {
+  const { type } = pushed!.shape.fields.find(({ name }) => name === column)!;
+  const json = Object.hasOwn(row, column) ? row[column] : undefined;
+  return json === undefined || json === null ? unknown : valueOfJson(type, json, row);
 }
 
 /** Rows are found by text; whole numbers by their digits. */

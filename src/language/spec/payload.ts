@@ -39,7 +39,7 @@ function resolvedResult(shape: Shape | null, result: JsonObject | undefined): Js
   return isKnown ? resolveRecord(shape, result) : null;
 }
 
-function resolveRecord(shape: Shape, record: JsonObject): JsonObject {
+export function resolveRecord(shape: Shape, record: JsonObject): JsonObject {
   const fields = Object.entries(record).map(([name, value]) => {
     const field = shape.fields.find((candidate) => candidate.name === name);
     return [name, field === undefined ? value : resolveValue(field.type, value)] as const;

@@ -49,7 +49,7 @@ export function readField(
     parent = value;
     value = value[step];
   }
-  return value === undefined || value === null ? value : fromJson(field.type, value, parent);
+  return value === undefined || value === null ? value : valueOfJson(field.type, value, parent);
 }
 
 /** Of an unknown payload: whether every payload of the shape has the field, and not as null. */
@@ -74,7 +74,8 @@ function fieldsAlong(steps: readonly string[], shape: Shape | undefined): readon
   return [field, ...fieldsAlong(others, field.type.kind === 'record' ? field.type.shape : undefined)];
 }
 
-function fromJson(type: Type, json: Json, parent: JsonObject | null): Value | Unknown {
+/** A value out of a record whose shape has been checked; `parent` is the record. */
+export function valueOfJson(type: Type, json: Json, parent: JsonObject | null): Value | Unknown {
   switch (type.kind) {
     case 'boolean':
     case 'text':
@@ -94,7 +95,7 @@ function fromJson(type: Type, json: Json, parent: JsonObject | null): Value | Un
       return parseIp(json as string) ?? unknown;
     case 'list':
       return (json as readonly Json[]).map((element) =>
-        element === null ? null : (fromJson(type.element.type, element, null) as Value),
+        element === null ? null : (valueOfJson(type.element.type, element, null) as Value),
       );
     case 'record':
     // Of `any` nothing but its presence is ever asked.

@@ -10,12 +10,11 @@ import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { type Token, tokenEnd, tokenize } from './parse/tokens.ts';
-import { settleBroken } from './repair/broken-rules.ts';
+import { namesDeclared, settleBroken } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
-import { joinWords } from './repair/look-alikes.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
-import { reportStrays } from './repair/strays.ts';
+import { readStrays, reportStrays } from './repair/strays.ts';
 import type { ExpressionNode, PolicyFile } from './tree/tree.ts';
 
 /** Size of a policy file in bytes of UTF-8. */
@@ -28,7 +27,11 @@ export interface ParsedFile {
   readonly file: PolicyFile;
   /** Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Names that a text with errors declares, though nothing else may be left of their declarations. */
+  readonly declaredByBroken: ReadonlySet<string>;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
@@ -39,6 +42,7 @@ export function parse(source: SourceText): ParsedFile {
   return {
     file: { ...file, declarations: settled.declarations },
     diagnostics: limited(sortDiagnostics(settled.diagnostics), source),
+    declaredByBroken: broken.errors.length === 0 ? none : namesDeclared(broken.tokens),
   };
 }
 
@@ -49,10 +53,9 @@ interface ReadFile {
 
 function readFile(reader: Reader): ReadFile {
   const { source } = reader;
-  const { comments: commentTokens, ...lexed } = tokenize(source.text);
-  const { tokens, strays } = joinWords(lexed.tokens, lexed.strays, reader);
+  const { comments: commentTokens, strays, ...lexed } = tokenize(source.text);
+  const tokens = readStrays(lexed.tokens, strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
-  reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);
   const docBefore = documentationBefore(comments, source);
   const { declarations, templates, errors } = policyParser().readFile(known, reader, docBefore);
@@ -98,7 +101,7 @@ function refuseSize(source: SourceText): ParsedFile {
   const file: PolicyFile = { kind: 'file', declarations: [], comments: [], span };
   const message = `\`${source.path}\` is larger than 1 MiB`;
   const help = 'split it into several files: all files of a directory are one policy set';
-  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)] };
+  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)], declaredByBroken: none };
 }
 
 function limited(diagnostics: readonly Diagnostic[], source: SourceText): readonly Diagnostic[] {

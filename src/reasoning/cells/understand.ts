@@ -87,7 +87,8 @@ function isConstant(expression: Expression, set: PolicySet): boolean {
       return declared !== undefined && isPlain(declared.expression);
     }
     case 'column':
-      return isPlain(expression.key);
+      // What is pushed is a fact of each request.
+      return set.tables.get(expression.table)?.rows != null && isPlain(expression.key);
     case 'negate':
       return isPlain(expression.operand);
     case 'arithmetic':

@@ -116,7 +116,7 @@ function entriesOf(set: PolicySet, list: string): readonly string[] {
 
 function keysIn(set: PolicySet, table: string): readonly string[] {
   const rows = set.tables.get(table)?.rows;
-  return rows === undefined ? [] : firstOf(rowKeys(rows), entriesMax);
+  return rows == null ? [] : firstOf(rowKeys(rows), entriesMax);
 }
 
 function firstOf(texts: Iterable<string>, count: number): readonly string[] {

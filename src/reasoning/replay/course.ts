@@ -46,6 +46,7 @@ export interface Course {
     expiresAtMs: number;
     /** Readings as last recorded. */
     meters: Facts['meters'];
+    rows: Facts['rows'];
     readonly asked: AskedWords;
   };
   readonly asked: AskedWords;
@@ -91,4 +92,9 @@ const noWords: AskedWords = new Map();
 export function courseStatusOf(decision: Decision): Course['status'] {
   if (isWaiting(decision)) return 'waiting';
   return decision.outcome === 'ALLOW' ? 'granted' : 'over';
+}
+
+/** The pushed rows as last recorded. */
+export function rowsRecorded({ log: { rows } }: Course): Pick<Facts, 'rows'> {
+  return rows === undefined ? {} : { rows };
 }

@@ -19,6 +19,7 @@ import {
   isApproval,
   isApproved,
   latestOf,
+  rowsRecorded,
   wordsFor,
 } from './course.ts';
 import {
@@ -178,6 +179,7 @@ export class InOrder {
         decision: logged.decision,
         status: courseStatusOf(logged.decision),
         meters: logged.facts.meters,
+        rows: logged.facts.rows,
         expiresAtMs,
         asked: wordsFor(logged.decision),
       },
@@ -233,7 +235,7 @@ export class InOrder {
     for (const [at, event] of events.entries()) {
       const next = events[at + 1];
       const isDecided = next?.kind === 'decided';
-      if (isDecided) course.log.meters = next.meters;
+      if (isDecided) Object.assign(course.log, { meters: next.meters, rows: next.rows });
       if (course.isEarlier) this.#followLog(course, event, atMs);
       else if (event.kind !== 'decided' || !isOfOneStep(events[at - 1]))
         this.#answer(course, event, { atMs, isDecided });
@@ -353,7 +355,7 @@ export class InOrder {
     this.#readings.noteIncomplete(uses, news);
     for (const name of news) course.incomplete.add(name);
     const agent = this.#agentOf(course);
-    const facts = { ...logged.facts, agent, nowMs, meters, satisfied };
+    const facts = { ...logged.facts, ...rowsRecorded(course), agent, nowMs, meters, satisfied };
     return decideLogged(this.#options.candidate, logged, facts);
   }
 
@@ -394,11 +396,8 @@ export class InOrder {
     if (event.kind === 'rejected' || event.kind === 'expired' || event.kind === 'released')
       log.status = 'over';
     if (event.kind !== 'decided') return;
-    log.decision = event.decision;
-    log.status = courseStatusOf(event.decision);
-    log.meters = event.meters;
-    log.expiresAtMs = event.expiresAtMs;
-    const { decision } = event;
+    const { decision, meters, rows, expiresAtMs } = event;
+    Object.assign(log, { decision, status: courseStatusOf(decision), meters, rows, expiresAtMs });
     const atMs = course.logged.facts.nowMs;
     countAsked(course.workloads, 'before', { decision, asked: log.asked, atMs });
   }

@@ -42,6 +42,8 @@ export type LoggedEvent =
       readonly kind: 'decided';
       readonly decision: Decision;
       readonly meters: Facts['meters'];
+      /** Pushed rows as they were then. */
+      readonly rows?: Facts['rows'];
       /** The end of the grant, or of the wait that goes on. */
       readonly expiresAtMs: number;
     };

@@ -26,6 +26,9 @@ export interface ShellOptions {
   readonly serverFactory: ServerFactory;
 }
 
+/** The longest part of an address, as it is sent: a key of a table with each of its characters encoded. */
+const paramLengthMax = 6_000;
+
 export function createShell({
   log,
   bodyBytesMax,
@@ -36,6 +39,7 @@ export function createShell({
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => createRequestId(Date.now()),
     bodyLimit: bodyBytesMax,
+    routerOptions: { maxParamLength: paramLengthMax },
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // What a body holds is never changed to fit. That the schemas are schemas is tested, not looked at in each start.
     ajv: {
@@ -91,6 +95,7 @@ export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: Abor
   addRequestId(app);
   addErrorReplies(app);
   app.decorateRequest('identity', null);
+  app.decorateRequest('pointAlone', null);
   // A signature covers the bytes as they were sent, and JSON is read strictly: bodies stay bytes until a route reads them.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

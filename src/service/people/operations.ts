@@ -44,6 +44,8 @@ export const operations = {
   // The author of policies decides what everybody may do.
   'policies.roll-back': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
+  'tables.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'tables.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
   'switches.use': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'replicas.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },

@@ -1,6 +1,6 @@
 // Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims,
 // assignments, snoozes, alerts that are long over, answered
-// questions of passkeys, and messages that were delivered or given up. What has ended counts as ended before that, too; this only
+// questions of passkeys, rows that were removed, and messages that were delivered or given up. What has ended counts as ended before that, too; this only
 // keeps the store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
@@ -32,6 +32,7 @@ const sweptKinds = [
   'delivery',
   'alert',
   'answered-question',
+  'table-row',
 ] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */

@@ -13,7 +13,7 @@ import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from
 import type { LaidOver } from './workspace.ts';
 
 export function explainRecord({ policies, sourceOf }: LaidOver, record: RecordedRequest): ExplainedRecord {
-  if (policies === null) throw new Error('the set in force compiles');
+  if (policies === null) throw new Error('the active policies compile');
   const facts = factsOfRecord(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
   const explained = {
@@ -40,7 +40,7 @@ export function explainRecord({ policies, sourceOf }: LaidOver, record: Recorded
   };
 }
 
-/** So much is told at most: of the rules that hold or may hold before the others, and of each its first lines. */
+/** Rules that are told at most, those that hold or may hold first, each by its first lines. */
 const rulesMax = 200;
 const linesMax = 60;
 const textLengthMax = 300;

@@ -13,7 +13,7 @@ import type { RequestRecord } from '../requests/record/record.ts';
 /** What of a record a decision was made on. */
 export type RecordedRequest = Pick<
   RequestRecord,
-  'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'satisfied'
+  'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'rows' | 'satisfied'
 >;
 
 /** Whether secrets have given way to their digests somewhere. */
@@ -36,7 +36,17 @@ export function factsOfRecord(record: RecordedRequest): Facts {
     nowMs: record.createdAtMs,
     meters: Object.fromEntries(meters),
     satisfied: record.satisfied,
+    ...rowsOfRecord(record),
   };
+}
+
+/** What the record says of pushed rows: of others nothing is known. */
+export function rowsOfRecord({
+  rows,
+}: {
+  readonly rows?: RecordedRequest['rows'] | undefined;
+}): Pick<Facts, 'rows'> {
+  return rows === undefined ? {} : { rows: { given: rows, areAll: false } };
 }
 
 /** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */

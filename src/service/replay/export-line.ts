@@ -3,7 +3,7 @@
 
 import type { JsonLimits } from '../../language/json/read.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { type Facts, nothingSatisfied, type PushedRows } from '../../language/model/request.ts';
 import { formatDecimal } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
 import { factsOfRecord, type RecordedRequest } from '../playground/recorded.ts';
@@ -71,7 +71,7 @@ function recordOfEntry(entry: JsonObject): LogRecord | null {
 export function givenOf(line: ExportLine): JsonObject | null {
   const facts = factsOf(line);
   if (facts === null) return null;
-  const { action, payload, agent, request, nowMs, meters, satisfied } = facts;
+  const { action, payload, agent, request, nowMs, meters, rows, satisfied } = facts;
   const readings = Object.entries(meters).map(([name, { low, high }]) => [
     name,
     [formatDecimal(low), formatDecimal(high)],
@@ -84,8 +84,18 @@ export function givenOf(line: ExportLine): JsonObject | null {
     request: { ...request },
     now: new Date(nowMs).toISOString(),
     meters: Object.fromEntries(readings),
+    ...(rows && { tables: presentRows(rows.given) }),
     satisfied: { escalate, reauth },
   } as unknown as JsonObject;
+}
+
+/** In a test there are no others. */
+function presentRows(given: PushedRows['given']): PushedRows['given'] {
+  const tables = Object.entries(given).map(([table, rows]) => {
+    const present = Object.entries(rows).filter(([, row]) => row !== null);
+    return [table, Object.fromEntries(present)] as const;
+  });
+  return Object.fromEntries(tables);
 }
 
 function factsOf(line: ExportLine): Facts | null {

@@ -5,7 +5,7 @@ import { outcomes } from '../../language/model/decision.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import { type Decimal, parseDecimal, zero } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedEvent, LoggedEvents, LoggedRequest } from '../../reasoning/replay/log.ts';
-import { holdsDigests, type RecordedRequest } from '../playground/recorded.ts';
+import { holdsDigests, type RecordedRequest, rowsOfRecord } from '../playground/recorded.ts';
 import type { RequestRecord } from '../requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../requests/record/request-state.ts';
 import type { LogRecord } from '../store/contract/log.ts';
@@ -48,6 +48,7 @@ export function requestOf(
     nowMs: createdAtMs,
     meters: readingsOf(record.meters),
     satisfied,
+    ...rowsOfRecord(record),
   };
   return {
     kind: 'request',
@@ -94,8 +95,9 @@ export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEve
     case 'taken-back':
       return { kind: 'taken-back', person: (detail as Vote).person };
     case 'decided': {
-      const { decision, meters } = detail as DecidedDetail;
-      return { kind: 'decided', decision, meters: readingsOf(meters), expiresAtMs };
+      const { decision, meters, rows } = detail as DecidedDetail;
+      const own = { kind: 'decided', decision, meters: readingsOf(meters), expiresAtMs } as const;
+      return { ...own, ...rowsOfRecord({ rows }) };
     }
     case 'stepped-up':
     case 'expired':

@@ -39,7 +39,8 @@ export class RecordTexts {
    * is skipped lies between two parts, and with the last of them the whole text ends.
    */
   #cut(text: string): RecordMembers | null {
-    if (!text.startsWith(begins.payload)) return null;
+    // Few records hold rows, which may be anywhere.
+    if (!text.startsWith(begins.payload) || text.includes(',"rows":')) return null;
     const request = text.indexOf(begins.request, begins.payload.length);
     const key = text.indexOf(begins.key, request);
     const decision = text.indexOf(begins.decision, key);

@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
+import { RevisionError } from '../findings/revision-error.ts';
 import {
   type ExitCode,
   exitCodes,
@@ -143,6 +144,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show what is out of the ordinary in a running service',
     load: async () => (await import('./commands/alerts.ts')).defineAlerts,
   },
+  tables: {
+    summary: 'show, set and remove rows of pushed tables of a running service',
+    load: async () => (await import('./commands/tables.ts')).defineTables,
+  },
   switch: {
     summary: 'stop agents at once: the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,
@@ -219,7 +224,7 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
 
 function reportError(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof RevisionError) {
     printError(`error: ${error.message}\n`);
     return exitCodes.usage;
   }

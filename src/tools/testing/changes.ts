@@ -18,6 +18,7 @@ export const factKeys = [
   'satisfied',
   'now',
   'meters',
+  'tables',
 ] as const;
 export const changeKeys = ['set', 'unset', 'unknown'] as const;
 

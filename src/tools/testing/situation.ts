@@ -5,15 +5,18 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { Meter, PolicySet, Rule } from '../../language/model/policy.ts';
+import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../../language/model/pushed-row.ts';
 import {
   type AgentFacts,
   type Facts,
+  type PushedRows,
   type Reading,
   type RequestFacts,
   riskTiers,
   type UserFacts,
   userAttributes,
 } from '../../language/model/request.ts';
+import { checkPayload, resolveRecord } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
 import {
   compare,
@@ -28,7 +31,7 @@ import { parseIp } from '../../language/value/ip.ts';
 import { parseInstantLiteral } from '../../language/value/time.ts';
 import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
 import { find, readBoolean, readMap, readText, readTexts, readWord } from './fields.ts';
-import type { Amount, GivenReading, GivenSatisfaction, Situation } from './test-file.ts';
+import type { Amount, GivenReading, GivenRow, GivenSatisfaction, Situation } from './test-file.ts';
 import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
 /** The default time of a test: the start of 2026, in UTC. */
@@ -50,6 +53,7 @@ export function readSituation(facts: RawFacts, span: Span, report: Report): Situ
     request: readRequest(facts.get('request'), fault),
     nowMs: readNow(facts.get('now'), fault),
     meters: readMeters(facts.get('meters'), fault),
+    tables: readRows(facts.get('tables'), fault),
     satisfied: readSatisfied(facts.get('satisfied'), fault),
   };
   return isWhole ? situation : null;
@@ -65,9 +69,11 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
     if (isRequirement(given, set, report)) satisfied[given.kind].push(given.rule);
     else isWhole = false;
   }
+  for (const given of situation.tables) isWhole = isRowOf(given, set, report) && isWhole;
   if (!isWhole) return null;
   const meters = Object.fromEntries(readings) as Readonly<Record<string, Reading>>;
-  return { action, payload, agent, request, nowMs, meters, satisfied };
+  const facts = { action, payload, agent, request, nowMs, meters, satisfied };
+  return hasPushed(set) ? { ...facts, rows: { given: rowsOf(situation.tables, set), areAll: true } } : facts;
 }
 
 /** Without what a set has no name for: a recorded request may be of another set. */
@@ -76,6 +82,7 @@ export function knownTo(set: PolicySet, situation: Situation): Situation {
   return {
     ...situation,
     meters: situation.meters.filter(({ meter }) => set.meters.has(meter)),
+    tables: situation.tables.filter((given) => isRowOf(given, set, ignore)),
     satisfied: situation.satisfied.filter((given) => isRequirement(given, set, ignore)),
   };
 }
@@ -168,6 +175,66 @@ function readMeters(located: Located | undefined, report: Report): readonly Give
     report(value.span, `\`meters.${key}\` must be a reading`, help);
     return [];
   });
+}
+
+function readRows(located: Located | undefined, report: Report): readonly GivenRow[] {
+  if (located === undefined) return [];
+  const help = 'such as `tables: { orders: { o-1: { owner: ann } } }`';
+  if (located.kind !== 'map') {
+    report(located.span, '`tables` must be a mapping of names to rows', help);
+    return [];
+  }
+  return located.entries.flatMap(({ key: table, value: rows }) => {
+    if (rows.kind === 'map') return rows.entries.flatMap((entry) => readRow(table, entry, report));
+    report(rows.span, `\`tables.${table}\` must be a mapping of keys to rows`, help);
+    return [];
+  });
+}
+
+function readRow(table: string, { key, value }: LocatedMap['entries'][number], report: Report): GivenRow[] {
+  const { span } = value;
+  if (value.kind === 'map') return [{ table, key, row: toJson(value) as JsonObject, span }];
+  report(span, `the row \`${key}\` of \`${table}\` must be a mapping of columns to cells`);
+  return [];
+}
+
+/** Each under the canonical form of its key. */
+function rowsOf(given: readonly GivenRow[], set: PolicySet): PushedRows['given'] {
+  const tables = [...Map.groupBy(given, ({ table }) => table)].map(([name, rows]) => {
+    const table = set.tables.get(name);
+    const keyed = isPushed(table) ? rows.map(({ key, row }) => [canonicalKey(table, key, row), row]) : [];
+    return [name, Object.fromEntries(keyed)];
+  });
+  return Object.fromEntries(tables);
+}
+
+function canonicalKey(table: Pushed, key: string, row: JsonObject): string {
+  const { shape, record } = keyedRow(table, key, row);
+  return pushedKey(table, resolveRecord(shape, record));
+}
+
+function hasPushed({ tables }: PolicySet): boolean {
+  return [...tables.values()].some(isPushed);
+}
+
+/** Whether the set has such a table, and the row its columns; reports why not. */
+function isRowOf({ table: name, key, row, span }: GivenRow, { tables }: PolicySet, report: Report): boolean {
+  const table = tables.get(name);
+  if (!isPushed(table)) {
+    const pushed = [...tables.values()].filter(isPushed).map((one) => one.name);
+    const nearest = nearestOf(name, pushed);
+    const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
+    report(
+      span,
+      table ? `the rows of \`${name}\` are not pushed` : `the policies have no table \`${name}\``,
+      help,
+    );
+    return false;
+  }
+  const { shape, record } = keyedRow(table, key, row);
+  const issues = [...strayKey(table, row), ...checkPayload(shape, record)];
+  for (const { pointer, message } of issues) report(span, `\`tables.${name}.${key}${pointer}\` ${message}`);
+  return issues.length === 0;
 }
 
 function readAmount(located: Located): Amount | null {

@@ -54,6 +54,8 @@ export interface Situation {
   readonly request: RequestFacts;
   readonly nowMs: number;
   readonly meters: readonly GivenReading[];
+  /** Rows of pushed tables. */
+  readonly tables: readonly GivenRow[];
   readonly satisfied: readonly GivenSatisfaction[];
 }
 
@@ -61,6 +63,13 @@ export interface GivenReading {
   readonly meter: string;
   readonly low: Amount;
   readonly high: Amount;
+  readonly span: Span;
+}
+
+export interface GivenRow {
+  readonly table: string;
+  readonly key: string;
+  readonly row: JsonObject;
   readonly span: Span;
 }
 

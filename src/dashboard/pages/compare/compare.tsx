@@ -110,7 +110,7 @@ function SetChoice({ label, activations, value, onChoose }: SetChoiceProps) {
         {sets.map((one, index) => (
           <option key={one.digest} value={one.digest}>
             {setName(one)}
-            {index === 0 && ' (in force)'}
+            {index === 0 && ' (active)'}
           </option>
         ))}
       </select>
@@ -130,7 +130,7 @@ function Compared({ pair }: { readonly pair: SetPair }) {
       {answer === null ? (
         problem === null && <Loading label="The sets are being compared" />
       ) : (
-        <ComparedSetsView compared={answer} />
+        <ComparedSetsView compared={answer} pair={pair} />
       )}
     </>
   );

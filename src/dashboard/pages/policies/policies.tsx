@@ -1,4 +1,4 @@
-// The policies: which set is in force and whether it equals the directory, what each policy is for, how often
+// The policies: which set is active and whether it equals the directory, what each policy is for, how often
 // its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
@@ -21,6 +21,7 @@ import { PolicyTable } from './policy-table.tsx';
 import { Replicas } from './replicas.tsx';
 import { RuleTable, ShadowEffects } from './rules.tsx';
 import { Names, SetFacts } from './set-facts.tsx';
+import { Summary } from './summary.tsx';
 
 type PolicySet = Reply<'getPolicies'>;
 
@@ -49,7 +50,7 @@ export default function Policies() {
           ? ''
           : isStale
             ? 'The last reload failed; the previous set still decides.'
-            : 'The policies are in force.'}
+            : 'The policies are active.'}
       </p>
       {data === null ? (
         problem === null && <Loading label="The policies are loading" />
@@ -61,7 +62,7 @@ export default function Policies() {
               <FailurePlaces failure={data.state.failure} />
             </Section>
           )}
-          <Section title="The set in force">
+          <Section title="The active policies">
             <SetFacts state={data.state} />
           </Section>
           <Replicas />
@@ -73,6 +74,9 @@ export default function Policies() {
                 <Button onClick={more.load}>Show more policies</Button>
               </div>
             )}
+          </Section>
+          <Section title="In sentences">
+            <Summary digest={data.state.digest} />
           </Section>
           <Section title="Rules" actions={hits.data !== null && <Since at={hits.data.since} />}>
             <ProblemNote problem={hits.problem} onRetry={hits.reload} />
@@ -154,7 +158,7 @@ function StateBadge({ isStale }: { readonly isStale: boolean }) {
     </Badge>
   ) : (
     <Badge tone="allow" icon="allow">
-      In force
+      Active
     </Badge>
   );
 }
@@ -169,7 +173,7 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
       onReload();
       tellDone(
         status === 'current'
-          ? 'The policies are reloaded and in force'
+          ? 'The policies are reloaded and active'
           : 'Reloaded, but the files still have errors',
       );
     });

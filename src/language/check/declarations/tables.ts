@@ -8,7 +8,7 @@ import type { FieldNode, TableDeclaration, TableSource } from '../../syntax/tree
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, formatDecimal } from '../../value/decimal.ts';
 import type { TableCell } from '../../value/table/cells.ts';
-import { RowsBuilder } from '../../value/table/rows.ts';
+import { RowsBuilder, type TableRows } from '../../value/table/rows.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { moneyType, readLiteralAs } from '../logic/literals.ts';
@@ -21,6 +21,7 @@ import {
   keyTwice,
   keyTwiceInFile,
   keyTypeUnfit,
+  pointTwice,
   tableFileMalformed,
   tableFileUnnamed,
 } from '../messages/table-errors.ts';
@@ -37,6 +38,7 @@ import { shownType } from './lists.ts';
 import { resolveShape, resolveType } from './types.ts';
 
 type TableFile = Extract<TableSource, { kind: 'table-file' }>;
+type PushedRows = Extract<TableSource, { kind: 'pushed' }>;
 type WrittenRows = Extract<TableSource, { kind: 'rows' }>;
 
 /** Fills `env.tables`. A table in error is left out. */
@@ -61,7 +63,14 @@ function likeBefore(table: Table, before: Table | undefined): Table {
 }
 
 function readTable({ name, source }: TableDeclaration, env: Environment): Table | null {
-  return source.kind === 'rows' ? written(name.text, source, env) : fromFile(name.text, source, env);
+  switch (source.kind) {
+    case 'rows':
+      return written(name.text, source, env);
+    case 'table-file':
+      return fromFile(name.text, source, env);
+    case 'pushed':
+      return pushed(name.text, source, env);
+  }
 }
 
 function written(name: string, { rows }: WrittenRows, env: Environment): Table | null {
@@ -79,7 +88,7 @@ function written(name: string, { rows }: WrittenRows, env: Environment): Table |
   const made = builder.count < rows.length ? null : builder.finish();
   if (made === null || 'twice' in made) return null;
   const column: Column = { name: '', type: type.kind === 'money' ? moneyType : type };
-  return { name, key: anyText, columns: [column], rows: made };
+  return { name, key: anyText, columns: [column], rows: made, pushed: null };
 }
 
 interface Declared {
@@ -95,8 +104,30 @@ function fromFile(name: string, source: TableFile, env: Environment): Table | nu
   if (declared === null || format === null || text === null) return null;
   const rows = packRows(source, { declared, format, text }, env);
   if (rows === null) return null;
-  const columns = declared.shape.fields.map((field) => ({ name: field.name, type: readType(field.type) }));
-  return { name, key: declared.key.type, columns, rows };
+  return { name, key: declared.key.type, columns: columnsOf(declared), rows, pushed: null };
+}
+
+/** The rows come as the service runs. */
+function pushed(name: string, source: PushedRows, env: Environment): Table | null {
+  for (const [at, point] of source.by.entries()) {
+    const earlier = source.by.slice(0, at).find(({ value }) => value === point.value);
+    if (earlier !== undefined) env.report(pointTwice(point, earlier));
+  }
+  const declared = declaredColumns(source, env);
+  if (declared === null) return null;
+  const by = source.by.map(({ value }) => value).sort();
+  const { key, shape } = declared;
+  return {
+    name,
+    key: key.type,
+    columns: columnsOf(declared),
+    rows: null,
+    pushed: { shape, keyName: key.name, by },
+  };
+}
+
+function columnsOf({ shape }: Declared): readonly Column[] {
+  return shape.fields.map((field) => ({ name: field.name, type: readType(field.type) }));
 }
 
 /** An amount brings its currency with it. */
@@ -105,7 +136,7 @@ function readType(type: Type): Type {
 }
 
 /** Null where a type is in error. */
-function declaredColumns({ key, columns }: TableFile, env: Environment): Declared | null {
+function declaredColumns({ key, columns }: TableFile | PushedRows, env: Environment): Declared | null {
   const keySlot = resolveType(key.type, env);
   const shape = resolveShape(columns, env);
   let isSound = keySlot !== null;
@@ -141,14 +172,10 @@ interface ToPack {
   readonly text: string;
 }
 
-/** So many faults are told; who mends a file does not read more at once. */
+/** Faults of a file that are told: nobody reads more at once. */
 const faultsMax = 10;
 
-function packRows(
-  source: TableFile,
-  { declared, format, text }: ToPack,
-  env: Environment,
-): Table['rows'] | null {
+function packRows(source: TableFile, { declared, format, text }: ToPack, env: Environment): TableRows | null {
   const reading = createReading(source, declared, format);
   const builder = new RowsBuilder();
   const lines: number[] = [];

@@ -29,6 +29,13 @@ export function keyTwice(key: NameNode, first: NameNode): Diagnostic {
   });
 }
 
+export function pointTwice(point: TextLiteral, first: TextLiteral): Diagnostic {
+  return error('table-point-twice', point.span, `\`${point.value}\` is named twice`, {
+    help: 'remove one of them',
+    ...earlier(first.span, 'the first one'),
+  });
+}
+
 export function keyTwiceInFile(path: TextLiteral, lines: readonly [number, number], key: string): Diagnostic {
   const [first, second] = lines;
   const message = `\`${path.value}\` has two rows with the key \`${shown(key)}\`: line ${first} and line ${second}`;

@@ -29,7 +29,7 @@ import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
 import { rowsCode } from './terms.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
-/** So many constants are compared one by one; more are looked up in a set. */
+/** Constants that are compared one by one; more are looked up in a set. */
 const comparedOneByOneMax = 8;
 
 /** The condition's code. */
@@ -61,7 +61,7 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       return inListCode(writer, condition);
     case 'in-table': {
       const subject = writer.unit.term(writer, condition.subject);
-      return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, ${subject})`);
+      return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, f, ${subject})`);
     }
     case 'in-elements':
       return inElementsCode(writer, condition);

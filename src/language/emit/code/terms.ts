@@ -13,6 +13,7 @@ import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
 import { boundedCode, elseCode, readCode, valuesOf } from './reads.ts';
+import { rowSource } from './row-source.ts';
 import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
 /** An expression that yields the term's value, or undefined or null where it is unknown. */
@@ -89,7 +90,7 @@ function readyValue(value: Value): unknown {
 
 function columnCode(writer: Writer, term: ColumnTerm): Js {
   const key = writer.unit.term(writer, term.key);
-  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, ${key}, ${term.place})`;
+  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, f, ${key}, ${term.place})`;
   return boundedCode(writer, term, cell);
 }
 
@@ -98,11 +99,10 @@ export function rowsCode(writer: Writer, named: Constant & { readonly table: str
   const { table } = named;
   return constantCode(writer, named, {
     inline: () =>
-      writer.unit.bindings.bind(
-        `rows of ${writer.unit.lists.tableVersion(table)}`,
-        () => writer.unit.program.tables.get(table)!.rows,
+      writer.unit.bindings.bind(`rows of ${writer.unit.lists.tableVersion(table)}`, () =>
+        rowSource(writer.unit.program, table),
       ),
-    make: (constant, { program }) => program.tables.get(constant.table)!.rows,
+    make: (constant, { program }) => rowSource(program, constant.table),
   });
 }
 
@@ -164,7 +164,7 @@ function callCode(writer: Writer, term: Call): Js {
   return calls[term.builtin](writer, args, term);
 }
 
-/** Of one argument, unknown with it. */
+/** A call of one argument, whose result is unknown where the argument is. */
 function lifted(name: RuntimeName): CallCode {
   return (writer, [arg = js`undefined`], term) => {
     if (term.args[0]?.mayBeUnknown !== true) return js`${use(writer, name)}(${arg})`;
@@ -173,7 +173,7 @@ function lifted(name: RuntimeName): CallCode {
   };
 }
 
-/** Of quantities, which the runtime takes unknown as well. */
+/** A call of quantities; the runtime takes unknown ones, too. */
 function ofQuantities(name: RuntimeName): CallCode {
   return (writer, args) => js`${use(writer, name)}(${joinJs(args, commaJs)})`;
 }

@@ -1,23 +1,92 @@
 // Reads of declared tables by generated code. INVARIANT: where there is no row, or no such cell, nothing is known.
 
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { Pushed } from '../../model/pushed-row.ts';
+import { type Facts, pushedRow } from '../../model/request.ts';
+import type { Shape, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import { formatDecimal, fromNumber } from '../../value/decimal.ts';
+import { memo } from '../../value/memo.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { findCell, hasRow, type TableRows } from '../../value/table/rows.ts';
 import type { Kleene, Maybe, Numeric, RuntimeQuantity } from './quantity.ts';
+import { own, readDate, readDatetime, readIp, readMoney, readTimestamp } from './reading.ts';
 
 type Key = Maybe<string | Numeric | RuntimeQuantity>;
 
-/** The cell as generated code compares it; undefined where it is unknown. */
-export function readColumn(rows: TableRows, key: Key, place: number): unknown {
-  const text = keyText(key);
-  return text === undefined ? undefined : ready(findCell(rows, text, place) ?? undefined);
+/** What a table's rows are to generated code: those of the set, or those of a request. */
+export type RowSource = TableRows | PushedSource;
+
+/** A table whose rows are facts. A class, as it remembers what became of a row that many requests read. */
+export class PushedSource {
+  readonly name: string;
+  readonly #shape: Shape;
+  readonly #columns: readonly string[];
+  readonly #resolve: (row: JsonObject) => JsonObject | 'unfit';
+  readonly #resolved = new WeakMap<JsonObject, JsonObject | 'unfit'>();
+
+  /** `resolve`: a row in canonical form, where it is of the declared shape. */
+  constructor({ name, columns, pushed }: Pushed, resolve: (row: JsonObject) => JsonObject | 'unfit') {
+    this.name = name;
+    this.#shape = pushed.shape;
+    this.#columns = columns.map((column) => column.name);
+    this.#resolve = resolve;
+  }
+
+  /** In canonical form; null where there is none, undefined where it is unknown or not of the declared shape any more. */
+  row(facts: Facts, key: string): JsonObject | null | undefined {
+    const row = pushedRow(facts, this.name, key);
+    if (row === undefined || row === null) return row;
+    const resolved = memo(this.#resolved, row, this.#resolve);
+    return resolved === 'unfit' ? undefined : resolved;
+  }
+
+  /** As generated code compares it; undefined where it is unknown. */
+  cell(facts: Facts, key: string, place: number): unknown {
+    const row = this.row(facts, key);
+    const column = this.#columns[place]!;
+    const json = own(row, column) as Json | undefined;
+    if (json === undefined || json === null) return undefined;
+    const { type } = this.#shape.fields.find(({ name }) => name === column)!;
+    return type.kind === 'money'
+      ? readMoney(json as number, own(row, type.currencyField ?? '') as Maybe<string>)
+      : valueOfCell(type, json);
+  }
 }
 
-export function isRowThere(rows: TableRows, key: Key): Kleene {
+/** Of a type that a column can have, but for money. */
+function valueOfCell(type: Type, json: Json): unknown {
+  switch (type.kind) {
+    case 'date':
+      return readDate(json as string);
+    case 'timestamp':
+      return readTimestamp(json as string);
+    case 'datetime':
+      return readDatetime(json as string);
+    case 'ip':
+      return readIp(json as string);
+    case 'list':
+      return (json as readonly Json[]).map((element) => valueOfCell(type.element.type, element));
+    default:
+      return json;
+  }
+}
+
+/** The cell as generated code compares it; undefined where it is unknown. */
+export function readColumn(source: RowSource, facts: Facts, key: Key, place: number): unknown {
   const text = keyText(key);
-  return text === undefined ? 1 : hasRow(rows, text) ? 2 : 0;
+  if (text === undefined) return undefined;
+  if (source instanceof PushedSource) return source.cell(facts, text, place);
+  return ready(findCell(source, text, place) ?? undefined);
+}
+
+export function isRowThere(source: RowSource, facts: Facts, key: Key): Kleene {
+  const text = keyText(key);
+  if (text === undefined) return 1;
+  if (!(source instanceof PushedSource)) return hasRow(source, text) ? 2 : 0;
+  const row = source.row(facts, text);
+  return row === undefined ? 1 : row === null ? 0 : 2;
 }
 
 /** Rows are found by text, whole numbers by their digits; undefined where the key is not one value. */

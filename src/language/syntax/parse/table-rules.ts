@@ -1,15 +1,16 @@
-// The rules of tables: rows from a file with the types of their columns, or constants by key.
+// The rules of tables: rows from a file or pushed, with the types of their columns, or constants by key.
 
 import type { Declaration, DeclarationOf, RowNode, TableSource } from '../tree/tree.ts';
-import { named, type ParserRule } from './node-parser.ts';
+import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
 import { sign, word } from './tokens.ts';
 
 type TableFile = Extract<TableSource, { readonly kind: 'table-file' }>;
+type PushedRows = Extract<TableSource, { readonly kind: 'pushed' }>;
 type WrittenRows = Extract<TableSource, { readonly kind: 'rows' }>;
 
 export abstract class TableParser extends PolicyRuleParser {
-  // table = 'table' Word ( tableFile | '=' tableRows )
+  // table = 'table' Word ( tableFile | tablePushed | '=' tableRows )
   table: ParserRule<Declaration | null> = this.node<DeclarationOf<'table'>>(
     'table',
     () => ({ ...named('table'), source: null }),
@@ -19,9 +20,10 @@ export abstract class TableParser extends PolicyRuleParser {
       this.OR({
         DEF: [
           { ALT: () => this.part(draft, 'source', this.tableFile) },
+          { ALT: () => this.part(draft, 'source', this.tablePushed) },
           { ALT: () => this.CONSUME(sign.assign) && this.part(draft, 'source', this.tableRows) },
         ],
-        ERR_MSG: '`from` or `=`',
+        ERR_MSG: '`from`, `pushed` or `=`',
       });
     },
     ({ name, source }) => name && source,
@@ -38,11 +40,24 @@ export abstract class TableParser extends PolicyRuleParser {
       this.part(draft, 'key', this.field);
       this.part(draft, 'columns', this.recordBody);
     },
+    (draft) => draft.path && keyAndColumns(draft),
+  );
+
+  // tablePushed = 'pushed' [ 'by' Text { ',' Text } ] 'key' field recordBody
+  tablePushed: ParserRule<TableSource | null> = this.node<PushedRows>(
+    'tablePushed',
+    () => ({ kind: 'pushed', by: [], key: null, columns: null, span: null }),
     (draft) => {
-      // A comment before the key documents nothing: it has no line of its own.
-      if (draft.key !== null) draft.key = { ...draft.key, doc: null };
-      return draft.path && draft.key && draft.columns;
+      this.CONSUME(word.pushed);
+      this.behind(0, word.by, () => {
+        const expected = 'the name of an enforcement point in quotes';
+        this.listed(expected, () => push(draft.by, this.text(expected)));
+      });
+      this.CONSUME(word.key);
+      this.part(draft, 'key', this.field);
+      this.part(draft, 'columns', this.recordBody);
     },
+    keyAndColumns,
   );
 
   // tableRows = '{' tableRow { ',' tableRow } '}'
@@ -68,4 +83,10 @@ export abstract class TableParser extends PolicyRuleParser {
     },
     ({ key, value }) => key && value,
   );
+}
+
+function keyAndColumns(draft: Draft<TableFile> | Draft<PushedRows>): unknown {
+  // A comment before the key documents nothing: it has no line of its own.
+  if (draft.key !== null) draft.key = { ...draft.key, doc: null };
+  return draft.key && draft.columns;
 }

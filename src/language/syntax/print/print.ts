@@ -139,11 +139,11 @@ function tableLines(
   { name, source, span }: DeclarationOf<'table'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
-  if (source.kind === 'table-file') {
-    const { path, key, columns } = source;
+  if (source.kind !== 'rows') {
+    const { key, columns } = source;
     const type = printInline(key.type);
     const mark = key.isOptional ? '?:' : ':';
-    const head = `table ${name.text} from ${printText(path)} key ${printName(key.name)}${mark} ${type} `;
+    const head = `table ${name.text} ${rowsOrigin(source)} key ${printName(key.name)}${mark} ${type} `;
     return wrapLines(head, recordLines(columns, { indent: 0, columns: head.length, holdsComment }), '');
   }
   const at = { indent: 0, start: span.start };
@@ -162,6 +162,14 @@ function tableLines(
     })),
     { indent: 0, start: source.span.end - 1, text: '}', isClosing: true },
   ];
+}
+
+/** Where the rows of a table with columns come from. */
+function rowsOrigin(source: Exclude<DeclarationOf<'table'>['source'], { readonly kind: 'rows' }>): string {
+  if (source.kind === 'table-file') return `from ${printText(source.path)}`;
+  return source.by.length === 0
+    ? 'pushed'
+    : `pushed by ${source.by.map((point) => printText(point)).join(', ')}`;
 }
 
 /** A list's declaration as far as `=`, or with the `from` of a file. */

@@ -1,78 +1,72 @@
 // A number with a word behind it → money, a duration or a number: `5USD`, `10 m`, `1h30m` and their like.
 
-import { spanning } from '../../diagnostic/span.ts';
-import { type Reader, tokenSpan } from '../parse/context.ts';
 import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd } from '../parse/tokens.ts';
-import { type Repair, type RepairState, reportProblem } from './problem.ts';
+import { byForeignWord, type Cursor, type Repair } from './cursor.ts';
 
-export function repairNumber(index: number, state: RepairState): Repair | null {
-  const number = state.tokens[index]!;
-  const next = state.tokens[index + 1];
-  if (next === undefined || !isAnyWord(next) || isLabel(index + 1, state)) return null;
-  const isAdjacent = next.startOffset === tokenEnd(number);
-  return isAdjacent ? repairAdjacent(number, next, state.reader) : repairApart(number, next, state.reader);
+export function repairNumber(here: Cursor): Repair | null {
+  const next = here.at(1);
+  const isLabel = here.type(2) === sign.colon || here.type(2) === sign.optional;
+  if (next === undefined || !isAnyWord(next) || isLabel) return null;
+  if (here.isAdjacent(1)) return repairAdjacent(here.token, next);
+  return here.beginsLine(1) ? null : repairApart(here.token, next);
 }
 
-function isLabel(index: number, { tokens }: RepairState): boolean {
-  const after = tokens[index + 1]?.tokenType;
-  return after === sign.colon || after === sign.optional;
-}
-
-function repairAdjacent(number: Token, next: Token, reader: Reader): Repair {
+function repairAdjacent(number: Token, next: Token): Repair {
   const image = number.image + next.image;
-  const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
   if (next.tokenType === Currency || looksLikeCurrency(next)) {
     const currency = retype(next, Currency, next.image.toUpperCase());
     const message = `\`${image}\` has no blank between amount and currency`;
     const write = `${number.image} ${currency.image}`;
-    reportProblem(span, { code: 'money-spelling', message, write }, reader);
-    return { taken: 2, tokens: [number, currency] };
+    return { to: 1, code: 'money-spelling', message, write, read: [number, currency] };
   }
-  const write = compoundDuration(image) ?? unitDuration(number.image, next.image);
-  if (write !== null || (plainNumber(image) === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
-    const message = `\`${image}\` is not one whole number and one unit`;
-    const help = write === null ? 'durations are written `30s`, `15m`, `24h` or `7d`' : undefined;
-    reportProblem(span, { code: 'duration-spelling', message, write, help }, reader);
-    return { taken: 2, tokens: [durationToken(number, next, write ?? '1s')] };
+  const clock = clockTime(number.image, next.image);
+  if (clock !== null) {
+    const read = [joined(number, next, { type: literal.clock, image: clock })];
+    return { to: 1, message: 'a day has 24 hours: clock times have no am and pm', write: clock, read };
   }
   const plain = plainNumber(image);
-  if (plain !== null) {
-    const message = `\`${image}\` is no number here: it is written in full`;
-    reportProblem(span, { code: 'malformed-number', message, write: plain }, reader);
-    return {
-      taken: 2,
-      tokens: [{ ...retype(number, literal.number, plain), endOffset: tokenEnd(next) - 1 }],
-    };
+  const duration = compoundDuration(image) ?? unitDuration(number.image, next.image);
+  if (duration !== null || (plain === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
+    const message = `\`${image}\` is not one whole number and one unit`;
+    const help = 'durations are written `30s`, `15m`, `24h` or `7d`';
+    const known = duration === null ? { help } : { write: duration };
+    const read = [joined(number, next, { type: literal.duration, image: duration ?? '1s' })];
+    return { to: 1, code: 'duration-spelling', message, ...known, read };
   }
-  const message = `\`${image}\` is neither a number nor a name`;
-  reportProblem(span, { code: 'malformed-number', message, write: null }, reader);
-  return { taken: 2, tokens: [number] };
+  if (plain === null) {
+    const message = `\`${image}\` is neither a number nor a name`;
+    return { to: 1, code: 'malformed-number', message, read: [number] };
+  }
+  const message = `\`${image}\` is no number here: it is written in full`;
+  const read = [joined(number, next, { type: literal.number, image: plain })];
+  return { to: 1, code: 'malformed-number', message, write: plain, read };
 }
 
-function repairApart(number: Token, next: Token, reader: Reader): Repair | null {
-  const named = Object.hasOwn(currencyNames, next.image) ? currencyNames[next.image]! : null;
-  const isOnLine = !/[\r\n]/.test(reader.source.text.slice(number.startOffset, next.startOffset));
-  if (named !== null && isOnLine) {
-    const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
-    const help = `write \`${named}\`, or the currency that is meant`;
-    reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: null, help }, reader);
-    return { taken: 2, tokens: [number, retype(next, Currency, named)] };
-  }
-  const write = unitDuration(number.image, next.image);
-  const isMoney = next.tokenType !== Currency && looksLikeCurrency(next);
-  if (write === null && !isMoney) return null;
-  const between = reader.source.text.slice(number.startOffset, next.startOffset);
-  if (/[\r\n]/.test(between)) return null;
+function repairApart(number: Token, next: Token): Repair | null {
+  const { image } = next;
+  const write = unitDuration(number.image, image);
   if (write !== null) {
-    const message = `\`${number.image} ${next.image}\` has a blank between number and unit`;
-    const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
-    reportProblem(span, { code: 'duration-spelling', message, write }, reader);
-    return { taken: 2, tokens: [durationToken(number, next, write)] };
+    const message = `\`${number.image} ${image}\` has a blank between number and unit`;
+    const read = [joined(number, next, { type: literal.duration, image: write })];
+    return { to: 1, code: 'duration-spelling', message, write, read };
   }
-  const better = retype(next, Currency, next.image.toUpperCase());
-  const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
-  reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: better.image }, reader);
-  return { taken: 2, tokens: [number, better] };
+  const named = currencyNames.get(image);
+  if (named === undefined && (next.tokenType === Currency || !looksLikeCurrency(next))) return null;
+  const message = `\`${image}\` is not a currency: currencies are three capitals`;
+  const currency = named ?? image.toUpperCase();
+  const help = `write \`${currency}\`, or the currency that is meant`;
+  const known = named === undefined ? { write: currency } : { help };
+  return { from: 1, code: 'money-spelling', message, ...known, read: [retype(next, Currency, currency)] };
+}
+
+interface Read {
+  readonly type: Token['tokenType'];
+  readonly image: string;
+}
+
+/** Two tokens as one. */
+function joined(first: Token, last: Token, { type, image }: Read): Token {
+  return { ...retype(first, type, image), endOffset: tokenEnd(last) - 1 };
 }
 
 /** `1e3`, `0x10` and `5k` in full; null for anything else. */
@@ -84,22 +78,23 @@ function plainNumber(image: string): string | null {
   return amount === undefined ? null : amount + (size === 'M' ? '000000' : '000');
 }
 
+/** `9am` and `12pm` as `09:00` and `12:00`; null for anything else. */
+function clockTime(number: string, half: string): string | null {
+  if (!/^(?:[1-9]|1[0-2])$/.test(number) || !/^[ap]m$/i.test(half)) return null;
+  const hour = (Number(number) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+  return `${String(hour).padStart(2, '0')}:00`;
+}
+
 function looksLikeCurrency({ image }: Token): boolean {
   return ['usd', 'eur', 'gbp', 'jpy', 'chf', 'cad', 'aud', 'cny', 'inr'].includes(image.toLowerCase());
 }
 
-const currencyNames: Readonly<Record<string, string>> = {
-  dollars: 'USD',
-  dollar: 'USD',
-  euros: 'EUR',
-  euro: 'EUR',
-  pounds: 'GBP',
-  yen: 'JPY',
-};
-
-function durationToken(number: Token, unit: Token, image: string): Token {
-  return { ...retype(number, literal.duration, image), endOffset: tokenEnd(unit) - 1 };
-}
+const currencyNames = byForeignWord({
+  USD: ['dollars', 'dollar'],
+  EUR: ['euros', 'euro'],
+  GBP: ['pounds'],
+  JPY: ['yen'],
+});
 
 const units = {
   s: { seconds: 1, spelled: /^(?:s|secs?|seconds?)$/ },

@@ -143,6 +143,13 @@ export type TableSource =
       readonly key: FieldNode;
       readonly columns: RecordBody;
     } & Node)
+  | ({
+      readonly kind: 'pushed';
+      /** Names of the enforcement points that may push. */
+      readonly by: readonly TextLiteral[];
+      readonly key: FieldNode;
+      readonly columns: RecordBody;
+    } & Node)
   | ({ readonly kind: 'rows'; readonly rows: readonly RowNode[] } & Node);
 
 /** `USD: 200 USD`. */

@@ -5,7 +5,9 @@ import { createFoundKeys, type Moment } from '../found-keys.ts';
 import {
   type ActingAs,
   authenticatePoint,
+  findPoint,
   type PointAuthentication,
+  type PointKnown,
   pointKeyPrefix,
   type SentByPoint,
 } from './point.ts';
@@ -16,6 +18,8 @@ export interface PointCache {
   cached(sent: SentByPoint, now: Moment): ActingAs | null;
   /** As `authenticatePoint`, keeps what may act, and notes its use. What has not changed is the same object as before. */
   look(sent: SentByPoint, now: Moment): Promise<PointAuthentication>;
+  /** The point by itself, whomever it asks for; notes the use of its key. */
+  find(keyText: string, nowMs: number): Promise<PointKnown>;
   /** Whether what was found for this key is still what this cache holds. */
   isCurrent(keyText: string, found: ActingAs, now: Moment): boolean;
 }
@@ -35,6 +39,12 @@ export function createPointCache({ agents, documents }: Pick<Store, 'agents' | '
       uses.note(key, now.nowMs);
       const names = [agent.id, sent.agentName ?? agent.id].map((name) => nameOf(sent.keyText, name));
       return { kind, ...known.keep(names, { agent, key, point }, begun) };
+    },
+    async find(keyText, nowMs) {
+      const found = await findPoint(documents, keyText, nowMs);
+      if (found.kind === 'ok')
+        uses.note({ id: `${pointKeyPrefix}${found.key.id}`, lastUsedAtMs: null }, nowMs);
+      return found;
     },
     isCurrent: (keyText, found, now) => known.isCurrent(nameOf(keyText, found.agent.id), found, now),
   };

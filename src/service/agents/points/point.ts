@@ -86,12 +86,24 @@ export type PointAuthentication =
 /** Compared with where there is no such key, so that its absence takes no less time. */
 const noDigest = '0'.repeat(64);
 
-/** Which point has sent this key, and for which agent it asks. Reads the store each time. */
-export async function authenticatePoint(
-  { documents, agents }: Pick<Store, 'documents' | 'agents'>,
-  { keyText, agentName }: SentByPoint,
+/** A point that has sent a good key, whomever it asks for. */
+export interface KnownPoint {
+  readonly value: EnforcementPoint;
+  readonly version: number;
+  readonly key: PointKey;
+}
+
+export type PointKnown =
+  | (KnownPoint & { readonly kind: 'ok' })
+  | { readonly kind: 'malformed' | 'unknown' | 'expired' }
+  | { readonly kind: 'point-disabled' | 'point-revoked'; readonly name: string };
+
+/** Which active point has sent this key. Reads the store each time. */
+export async function findPoint(
+  documents: DocumentStore,
+  keyText: string,
   nowMs: number,
-): Promise<PointAuthentication> {
+): Promise<PointKnown> {
   const parsed = parseApiKey(keyText, pointKeyPrefix);
   if (parsed === null) return { kind: 'malformed' };
   const { points, keys } = pointsIn(documents);
@@ -100,14 +112,26 @@ export async function authenticatePoint(
   if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return { kind: 'expired' };
   const found = await points.find(key.pointId);
   if (found === null) return { kind: 'unknown' };
-  const { id, name, status, agents: assigned } = found.value;
-  if (status !== 'active') return { kind: `point-${status}`, name };
+  const { name, status } = found.value;
+  return status === 'active' ? { kind: 'ok', ...found, key } : { kind: `point-${status}`, name };
+}
+
+/** Which point has sent this key, and for which agent it asks. Reads the store each time. */
+export async function authenticatePoint(
+  { documents, agents }: Pick<Store, 'documents' | 'agents'>,
+  { keyText, agentName }: SentByPoint,
+  nowMs: number,
+): Promise<PointAuthentication> {
+  const known = await findPoint(documents, keyText, nowMs);
+  if (known.kind !== 'ok') return known;
+  const { id, name, agents: assigned } = known.value;
   if (agentName === null) return { kind: 'not-named', name };
   const agent = await agents.find(agentName);
   // A caller that may not act for an agent does not learn whether it exists.
   if (agent === null || !assigned.includes(agent.id)) return { kind: 'not-assigned', name };
-  const point = { id, name, version: found.version };
-  return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key: keyRow(key, agent), point };
+  const point = { id, name, version: known.version };
+  const key = keyRow(known.key, agent);
+  return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key, point };
 }
 
 /** As the records name the key, which is not one of the agent's. */

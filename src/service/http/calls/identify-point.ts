@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Moment } from '../../agents/found-keys.ts';
-import type { ActingAs, PointAuthentication, SentByPoint } from '../../agents/points/point.ts';
+import type { ActingAs, ActingPoint, PointAuthentication, SentByPoint } from '../../agents/points/point.ts';
 import type { PointCache } from '../../agents/points/point-cache.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -26,6 +26,8 @@ interface PointIdentifier {
   cached(keyText: string, request: FastifyRequest, now: Moment): ActingAs | null;
   /** The agent may be disabled or revoked. Rejects with a ProblemError: 400, 401, 403 or 429. */
   identify(keyText: string, request: FastifyRequest, now: Moment): Promise<Acting>;
+  /** The point by itself. Rejects with a ProblemError: 401, 403 or 429. */
+  find(keyText: string, request: FastifyRequest, now: Moment): Promise<ActingPoint>;
   /** The same once more, for the agent that was found before: at once where nothing has changed. */
   identifyAgain(keyText: string, before: ActingAs, now: Moment): ActingAs | Promise<ActingAs>;
 }
@@ -41,6 +43,12 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
       request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point may not act so');
       if (result.kind === 'not-assigned') takeFailure(request.clientAddress);
       throw refusalOf(result);
+    },
+    async find(keyText, request, now) {
+      const found = await cache.find(keyText, now.nowMs);
+      if (found.kind === 'ok') return { id: found.value.id, name: found.value.name, version: found.version };
+      if (!('name' in found)) return refuseStranger(found.kind, request.clientAddress);
+      throw refusalOf(found);
     },
     identifyAgain: (keyText, before, now) =>
       cache.isCurrent(keyText, before, now)

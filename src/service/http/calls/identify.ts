@@ -31,6 +31,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the API key has been found good. */
     identity: Identity | null;
+    /** The enforcement point that calls for no agent; null for anybody else. */
+    pointAlone: ActingPoint | null;
   }
 }
 
@@ -52,12 +54,14 @@ export type IdentifyAgain = (headerText: string, before: Identity) => Identity |
 export interface Identifier {
   /** Before the body is read. */
   readonly identify: Identify;
+  /** The enforcement point whose key a request carries, within the rate of agents. Rejects with a ProblemError: 401, 403 or 429. */
+  readonly identifyPoint: (request: FastifyRequest) => Promise<void>;
   /** As if the agent had sent so many more requests. Throws a ProblemError (429). */
   readonly takeMore: (request: FastifyRequest, count: number) => void;
   readonly identifyAgain: IdentifyAgain;
 }
 
-/** So often the log says again that a replaced key is in use, of so many keys. */
+/** How often the log says again of a key that it was replaced and is in use. */
 const toldEveryMs = 60_000;
 const toldMax = 1_000;
 
@@ -85,6 +89,16 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     if (cached === null) return lookUp(headerText, moment, request);
     admit(cached, request);
     return null;
+  }
+
+  async function identifyPointAlone(request: FastifyRequest): Promise<void> {
+    const header = request.headers['x-agent-api-key'];
+    const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    const point = await acting.find(typeof header === 'string' ? header : '', request, moment);
+    const reading = agents.take(`point ${point.id}`, request.startedAtMs);
+    Object.assign(request.replyHeaders, agents.headers(reading));
+    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
+    request.pointAlone = point;
   }
 
   function identifyPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> | null {
@@ -145,7 +159,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     return result;
   }
 
-  return { identify, identifyAgain, takeMore };
+  return { identify, identifyPoint: identifyPointAlone, identifyAgain, takeMore };
 }
 
 interface Strangers {

@@ -6,7 +6,7 @@ import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { JsonSchema, Operation } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
-import { type Identify, notKnown } from './identify.ts';
+import { type Identifier, type Identify, notKnown } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
 import { requireProof } from './proof.ts';
 import { readBody, readQuery } from './read-input.ts';
@@ -17,16 +17,18 @@ import type { ManagedCall, Route } from './route.ts';
 export interface CallerDeps {
   readonly signInDeps: SignInDeps;
   readonly identify: Identify;
+  readonly identifyPoint: Identifier['identifyPoint'];
 }
 
 /** Registers one route; its handler is given `deps`. */
 export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps, route: Route<Deps>): void {
-  const { method, url, access, isForAgents, bodyMax, operation } = route;
+  const { method, url, access, isForAgents, isForPoints, bodyMax, operation } = route;
   app.route({
     method,
     url,
     bodyLimit: bodyMax.bytesMax,
     ...(isForAgents ? { onRequest: identifyAgent(deps, access === 'agent') } : {}),
+    ...(isForPoints ? { onRequest: identifyPointOf(deps) } : {}),
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
       const call = await readCall(deps, route, { request, reply });
@@ -47,6 +49,13 @@ function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onR
   return async (request) => {
     if (isForAgentsAlone) takeBearer(request);
     if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request);
+  };
+}
+
+/** A caller that sends a key is that enforcement point. */
+function identifyPointOf({ identifyPoint }: CallerDeps): onRequestAsyncHookHandler {
+  return async (request) => {
+    if (request.headers['x-agent-api-key'] !== undefined) await identifyPoint(request);
   };
 }
 
@@ -77,6 +86,8 @@ async function whoAsks(
     const by = point === undefined ? { agent: caller } : { agent: caller, point };
     return { ...by, actor: null, session: null, grant: 'own', reach: nowhere };
   }
+  if (request.pointAlone !== null)
+    return { agent, point: request.pointAlone, actor: null, session: null, grant: 'own', reach: nowhere };
   if (access === 'agent') throw notKnown('missing');
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
   const { actor, session } = await identifyPerson(deps, request);

@@ -32,10 +32,12 @@ type NamedCredential =
   | { readonly access: 'signed-in'; readonly credential: Credential };
 
 interface RouteParts {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   /** Agents may use it as well, each with its key; the handler checks whose it is. */
   readonly isForAgents?: boolean;
+  /** Enforcement points may use it as well, each with its key and for no agent; the handler checks which. */
+  readonly isForPoints?: boolean;
   /** Set where a body may be larger or deeper than others. */
   readonly bodyMax?: JsonLimits;
   readonly operation: Omit<Operation, 'security' | 'problems'> & {
@@ -53,6 +55,7 @@ export interface Route<Deps> extends DescribedRoute {
   readonly access: Access;
   readonly credential: Credential;
   readonly isForAgents: boolean;
+  readonly isForPoints: boolean;
   readonly bodyMax: JsonLimits;
   /** `call.body` has passed the schema of the operation. */
   readonly handle: (deps: Deps, call: ManagedCall<unknown>) => Promise<unknown>;
@@ -67,7 +70,7 @@ export type DepsOf<Routes extends readonly Route<never>[]> = [Routes[number]['ha
 
 /** What a route works on. */
 export interface ManagedCall<Body> {
-  /** Null on a public route, and for an agent. */
+  /** Null on a public route, for an agent and for an enforcement point. */
   readonly actor: Actor | null;
   /** Null for a person. */
   readonly agent: AgentRow | null;
@@ -93,14 +96,16 @@ export const payloadBodyMax: JsonLimits = { bytesMax: 256 * 1024, depthMax: 32 }
 export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Route<Deps> {
   const { method, url, access, bodyMax = bodyMaxDefault, handle } = draft;
   const isForAgents = draft.isForAgents ?? access === 'agent';
+  const isForPoints = draft.isForPoints ?? false;
   const credential = draft.credential ?? 'session-or-token';
-  const operation = describe(draft, { access, credential, isForAgents });
+  const operation = describe(draft, { access, credential, isForAgents, isForPoints });
   return {
     method,
     url,
     access,
     credential,
     isForAgents,
+    isForPoints,
     bodyMax,
     operation,
     handle: (deps, call) => handle(deps, call as ManagedCall<Body>),
@@ -134,11 +139,12 @@ interface Callers {
   readonly access: Access;
   readonly credential: Credential;
   readonly isForAgents: boolean;
+  readonly isForPoints: boolean;
 }
 
 /** The operation with what follows from who may use it. */
 function describe({ url, operation: draft }: RouteParts, callers: Callers): Operation {
-  const { access, credential, isForAgents } = callers;
+  const { access, credential, isForAgents, isForPoints } = callers;
   const operation = credential === 'proved-session' ? withProof(draft) : draft;
   return {
     ...operation,
@@ -149,6 +155,7 @@ function describe({ url, operation: draft }: RouteParts, callers: Callers): Oper
       ...problemsOf(access, operation.problems ?? [], operation.body !== undefined),
       ...(isOfPeople(access) ? problemsOfCredential[credential] : []),
       ...(isForAgents ? problemsOfAgents : []),
+      ...(isForPoints ? problemsOfPoints : []),
       // An id of dots is taken for a step in the address.
       ...(url.includes(':') ? (['unknown_route'] as const) : []),
     ],
@@ -159,10 +166,10 @@ function isOfPeople(access: Access): access is OperationName | 'signed-in' {
   return access !== 'public' && access !== 'agent';
 }
 
-function securityOf({ access, credential, isForAgents }: Callers): Operation['security'] {
+function securityOf({ access, credential, isForAgents, isForPoints }: Callers): Operation['security'] {
   if (access === 'public') return null;
   if (access === 'agent') return 'agentKey';
-  if (isForAgents) return 'agentOrPerson';
+  if (isForAgents || isForPoints) return 'agentOrPerson';
   return credential === 'session-or-token' ? 'person' : 'session';
 }
 
@@ -185,6 +192,13 @@ const problemsOfAgents = [
   'agent_revoked',
   'invalid_header',
   'agent_not_assigned',
+  'point_not_active',
+  'rate_limited',
+  'too_many_failures',
+] as const;
+
+const problemsOfPoints = [
+  'invalid_api_key',
   'point_not_active',
   'rate_limited',
   'too_many_failures',

@@ -42,13 +42,13 @@ export function readPage(query: Readonly<Record<string, string>>): PageAsked {
   const { limit = String(limitDefault), cursor } = query;
   const countMax = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (countMax < 1 || countMax > limitMax) {
-    throw new ProblemError('invalid_query', `\`limit\` is a whole number from 1 to ${limitMax}`);
+    throw new ProblemError('invalid_query', `\`limit\` must be a whole number from 1 to ${limitMax}`);
   }
   return { countMax, after: cursor === undefined ? null : readCursor(cursor) };
 }
 
 function readCursor(cursor: string): PagePlace {
-  const match = /^(\d{1,15}):(.{1,200})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
+  const match = /^(\d{1,15}):(.{1,1000})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (match === null) throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
 }

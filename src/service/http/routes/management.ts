@@ -28,6 +28,7 @@ import { playgroundRoutes } from './policies/playground.ts';
 import { policyRoutes } from './policies/policies.ts';
 import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
+import { policySummaryRoutes } from './policies/policy-summary.ts';
 import { replayRoutes } from './policies/replay.ts';
 import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts.ts';
@@ -41,6 +42,7 @@ import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
 import { stepUpRoutes } from './requests/step-up.ts';
 import { switchRoutes } from './switches.ts';
+import { tableRoutes } from './tables.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** In the order of the OpenAPI document. */
@@ -65,6 +67,7 @@ export const managementRoutes = [
   ...playgroundRoutes,
   ...replayRoutes,
   ...policyHistoryRoutes,
+  ...policySummaryRoutes,
   ...rollBackRoutes,
   ...explainRoutes,
   ...policyHitRoutes,
@@ -74,6 +77,7 @@ export const managementRoutes = [
   ...alertRoutes,
   ...webhookRoutes,
   ...switchRoutes,
+  ...tableRoutes,
   ...replicaRoutes,
   ...approvalRoutes,
   ...claimRoutes,

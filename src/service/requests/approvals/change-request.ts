@@ -9,8 +9,10 @@ import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { type RowsRead, readPushedRows } from '../../tables/read-rows.ts';
 import { meterPlaces } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
+import { agentFacts } from '../record/agent-facts.ts';
 import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
@@ -69,6 +71,8 @@ export interface Seen {
   readonly people: ReadonlyMap<string, PersonNow>;
   /** The agent's last; null where there is none that counts, or the request does not wait. */
   readonly lastStepUp: StepUp | null;
+  /** The pushed rows that are read today; null where there are none, or the request does not wait. */
+  readonly rows: RowsRead | null;
   /** Why a kill switch, or what has become of the enforcement point, stops it; null where nothing does. */
   readonly stopped: string | null;
   readonly nowMs: number;
@@ -85,7 +89,7 @@ export interface ChangeRequest {
   readonly follow?: (events: Events, state: RequestState) => void;
 }
 
-/** More than can come between: each time somebody else's change has been stored. */
+/** Tries of one change: each follows a change by somebody else, and more than can come between. */
 const triesMax = 50;
 
 export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<Changed> {
@@ -150,24 +154,29 @@ export async function readRequest(
   const isPending = state.status === 'pending';
   const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
-  const inForce = policies();
+  const active = policies();
+  const facts = { ...recordedFacts(state.record), agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
+  const rows = isPending
+    ? await readPushedRows(store.documents, active, { facts, by: 'decideRecorded' })
+    : null;
   const seen: Seen = {
-    state: asOfNow(state, { people, agent, asks: inForce.asks() }),
+    state: asOfNow(state, { people, agent, asks: active.asks() }),
     agent,
     point,
     people,
     lastStepUp: stepUp,
+    rows,
     stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
     nowMs: Math.trunc(clock()),
   };
   return {
     seen,
-    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: inForce.digest }),
+    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: active.digest }),
   };
 }
 
 function basisOf(
-  { agent, people, point }: Seen,
+  { agent, people, point, rows }: Seen,
   {
     generation,
     stepUp,
@@ -185,11 +194,12 @@ function basisOf(
       ...givers,
       ...(stepUp === null ? [] : [stepUp.seen]),
       ...(point === null ? [] : [seenPoint(point)]),
+      ...(rows?.seen ?? []),
     ],
   };
 }
 
-/** For lists; nothing is granted on this. */
+/** Reads several requests for a list; nothing is granted on this. */
 export async function lookAtAll(
   deps: DecisionsDeps,
   states: readonly RequestState[],
@@ -213,6 +223,7 @@ export async function lookAtAll(
       point,
       people,
       lastStepUp: null,
+      rows: null,
       stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
       nowMs: Math.trunc(deps.clock()),
     };
@@ -243,7 +254,7 @@ function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: Agen
   return found === null ? null : stoppedText;
 }
 
-/** The same whatever the reason: agents read it, and the reason is for people, who read it above every page. */
+/** What agents read, whatever the operator's reason: that is for people, who read it above every page. */
 export const stoppedText = 'an operator has stopped this';
 
 /** A wait that has ended leaves the meters, or counts in them from now on. */

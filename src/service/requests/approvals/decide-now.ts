@@ -11,7 +11,7 @@ import { type AskedNow, type DecidedAgain, stateAgain } from './decide-again.ts'
 /** Today, where the request may still be granted; else why not. */
 export async function todayFor(
   { policies, metering }: DecisionsDeps,
-  { state, agent, lastStepUp, stopped, nowMs }: Seen,
+  { state, agent, lastStepUp, rows, stopped, nowMs }: Seen,
   event: LifecycleEvent,
 ): Promise<AskedNow | RefusedChange> {
   const over = overAs(state, event, nowMs);
@@ -21,7 +21,7 @@ export async function todayFor(
   // A past that is just being read is waited for: what it leaves unknown could refuse the request for good.
   await metered(metering, policies);
   await metering.settled();
-  return { inForce: policies(), agent, lastStepUp, nowMs, metering };
+  return { active: policies(), agent, lastStepUp, rows, nowMs, metering };
 }
 
 export function decidedEvent(

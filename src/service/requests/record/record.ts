@@ -3,7 +3,7 @@
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
-import type { AgentFacts, RequestFacts, Satisfied } from '../../../language/model/request.ts';
+import type { AgentFacts, PushedRows, RequestFacts, Satisfied } from '../../../language/model/request.ts';
 import { shortFields } from '../../../language/model/title.ts';
 import type { ResolvedText, Trace } from '../../../language/model/trace.ts';
 import { memo } from '../../../language/value/memo.ts';
@@ -25,6 +25,8 @@ export interface DecisionRecord {
   readonly agent: AgentFacts;
   readonly request: RequestFacts;
   readonly meters: Readonly<Record<string, RecordedReading>>;
+  /** The pushed rows that were read, by table and key; absent where no rule reads one. */
+  readonly rows?: PushedRows['given'];
   readonly satisfied: Satisfied;
   readonly decision: Decision;
   readonly trace: Trace;
@@ -104,6 +106,7 @@ type OwnParts = Omit<
   | 'decision'
   | 'trace'
   | 'resolved'
+  | 'rows'
   | 'title'
   | 'receipt'
   | 'point'
@@ -118,6 +121,7 @@ function recordJson(record: DecisionRecord): string {
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
   let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
   if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
+  if (record.rows !== undefined) text += `,"rows":${JSON.stringify(record.rows)}`;
   if (record.title !== undefined) text += `,"title":${JSON.stringify(record.title)}`;
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
@@ -139,7 +143,7 @@ export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): R
   return { ...decisionRecord(recordJson), ...row };
 }
 
-/** Of the text that `requestRow` has made. */
+/** The record in a text that `requestRow` has made. */
 export function decisionRecord(recordJson: string): DecisionRecord {
   const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: KeptTrace };
   return { ...kept, trace: readTrace(kept.trace) };

@@ -66,6 +66,7 @@ export interface DecidedDetail {
   readonly trace: readonly TracedRule[];
   readonly satisfied: Satisfied;
   readonly meters: RequestRecord['meters'];
+  readonly rows?: RequestRecord['rows'];
   readonly policySet: RequestRecord['policySet'];
 }
 

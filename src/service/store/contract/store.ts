@@ -268,7 +268,7 @@ export interface RequestsFound {
    * so one of a rare filter may hold few, or none.
    */
   readonly next: RequestPlace | null;
-  /** So many numbers of records, or fewer, a search has not come by yet: its index is being filled. 0 where no text is asked. */
+  /** Numbers of records that are not in the search index yet, at most; 0 where no text is asked. */
   readonly unsearched: number;
 }
 
@@ -324,7 +324,7 @@ export interface PlantStore {
 
 export interface SettingStore {
   get(name: string): Promise<string | null>;
-  /** The value in force afterwards: the one that was there before, or else `value`. */
+  /** The value that counts afterwards: the one that was there before, or else `value`. */
   putIfAbsent(name: string, value: string): Promise<string>;
 }
 

@@ -36,15 +36,15 @@ function rowDigest(values: readonly CopiedValue[]): string {
   return hash('md5', text);
 }
 
-/** Of rows in their order; null where there is none. */
+/** The digest of rows in their order; null where there is none. */
 export function digestOfRows(rows: readonly (readonly CopiedValue[])[]): string | null {
   return rows.length === 0 ? null : hash('md5', rows.map(rowDigest).join(''));
 }
 
-/** The same in SQL, over `digest` of rows with a `sequence`. */
+/** The digest of rows in SQL, over the `digest` of each and its `sequence`. */
 export const digestOfDigests = `md5(string_agg(digest, '' ORDER BY sequence)) AS digest`;
 
-/** The same in SQL: the digest of a row, of whose columns the texts are given, */
+/** The digest of a row in SQL, of whose columns the texts are given. */
 export function digestColumn(texts: readonly string[]): string {
   const row = texts.map((text) => `coalesce('V' || octet_length(${text}) || ':' || ${text}, 'N')`);
   return `md5(${row.join(' || ')}) AS digest`;
@@ -54,7 +54,7 @@ function partOfDigest(from: number): string {
   return `sum(('x' || substr(digest, ${from}, ${hexDigits}))::bit(24)::int4)::int8`;
 }
 
-/** and the sums over them. */
+/** The sums over these digests in SQL. */
 export const sumColumns = `count(*) AS count, ${partOfDigest(1)} AS high, ${partOfDigest(hexDigits + 1)} AS low`;
 
 /** The buckets that are not the same in both. */

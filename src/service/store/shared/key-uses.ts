@@ -9,7 +9,7 @@ export interface KeyUse {
 }
 
 export interface KeyUses {
-  note(key: KeyRow, nowMs: number): void;
+  note(key: Pick<KeyRow, 'id' | 'lastUsedAtMs'>, nowMs: number): void;
   /** Writes what was noted so far. */
   flush(): Promise<void>;
 }

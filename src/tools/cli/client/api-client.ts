@@ -28,6 +28,7 @@ Make a personal token in the dashboard, under your account. Set WRIT_URL and WRI
 export interface Api {
   get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
+  put<T>(path: string, body: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
 }
@@ -93,6 +94,7 @@ function openApi(options: ApiOptions): Api {
     get: async <T>(path: string, query: Readonly<Record<string, string | undefined>> = {}) =>
       (await call('GET', path + queryText(query))) as T,
     post: async <T>(path: string, body?: unknown) => (await call('POST', path, body)) as T,
+    put: async <T>(path: string, body: unknown) => (await call('PUT', path, body)) as T,
     patch: async <T>(path: string, body: unknown) => (await call('PATCH', path, body)) as T,
     delete: async (path) => void (await call('DELETE', path)),
   };

@@ -46,6 +46,7 @@ export function tableChanges(
   readListFile: PolicySources['readListFile'],
 ): readonly PolicyEdit[] {
   if (source.kind === 'table-file') return fileChanges(source.path, readListFile);
+  if (source.kind === 'pushed') return [];
   return sample(source.rows).flatMap((index) => {
     const { value } = source.rows[index]!;
     return neighbours(value).map((put) => replacement(text, value.span, put));

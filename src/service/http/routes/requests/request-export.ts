@@ -32,7 +32,7 @@ const format: Parameter = {
 };
 
 const rowsMax = 100_000;
-/** So few that reading them holds nobody up. */
+/** Rows that are read in one step, so few that nobody is held up. */
 const rowsAtOnce = 50;
 
 const csvColumns = {
@@ -126,12 +126,13 @@ function jsonLine(request: RequestDetail, recorded: object): string {
 
 /** What deciding a request again takes besides its payload and its agent, and what became of it. */
 async function recordedOf(store: Store, { record, seen }: RequestState): Promise<object> {
-  const { id, decision, request, meters, satisfied, createdAtMs } = record;
+  const { id, decision, request, meters, rows, satisfied, createdAtMs } = record;
   const events = seen === 0 ? [] : await store.requests.events(id);
   return {
     decision,
     request,
     meters,
+    ...(rows && { rows }),
     satisfied,
     expires_at: timeText(createdAtMs + validSeconds(decision) * 1_000),
     events: events.map(({ what, atMs, state, detail }) => ({

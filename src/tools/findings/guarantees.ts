@@ -1,0 +1,129 @@
+// What becomes of a set's guarantees, as people and programs read it: proved, refuted by a request that can be replayed,
+// or undecided, with the conditions that were guessed and what trials say.
+
+import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { linkSet } from '../../pipeline.ts';
+import {
+  isHardlyTried,
+  type Trial,
+  trialRequestsDefault,
+  tryGuarantees,
+} from '../../reasoning/guarantees/try.ts';
+import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
+import { requestJson } from '../../reasoning/prove/report/request-json.ts';
+import { claimText, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
+
+export interface JudgedClaim extends ClaimVerdict {
+  /** Of an undecided claim, and of every one where trials are asked for. */
+  readonly trial: Trial | null;
+  readonly counterexample: Counterexample | null;
+}
+
+export interface Counterexample {
+  readonly facts: Facts;
+  readonly decision: Decision;
+  /** Where the rule stands that decided it; null where no rule did. */
+  readonly rule: Span | null;
+}
+
+export interface JudgeOptions {
+  readonly decide: (facts: Facts) => Decision;
+  /** Requests on which each claim is tried beside the proof. */
+  readonly trials?: number | undefined;
+}
+
+/** The set's functions, made when they are first asked. */
+export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
+  let linked: ReturnType<typeof linkSet> | null = null;
+  return (facts) => {
+    linked ??= linkSet(set);
+    return linked.decide(facts);
+  };
+}
+
+/** One a claim, in the order of the set. */
+export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions): readonly JudgedClaim[] {
+  const verdicts = proveGuarantees(set);
+  const isTried = ({ kind }: ClaimVerdict): boolean => trials !== undefined || kind === 'undecided';
+  const tried = tryGuarantees(set, {
+    decide,
+    requests: trials ?? trialRequestsDefault,
+    claims: new Set(verdicts.filter(isTried).map(({ claim }) => claim)),
+  });
+  const byClaim = new Map<Claim, Trial>(tried.map((trial) => [trial.claim, trial]));
+  return verdicts.map((verdict) => withTrial(set, verdict, byClaim.get(verdict.claim) ?? null));
+}
+
+/** What a trial finds is decided by the definition, and outweighs whatever else was said. */
+function withTrial(set: PolicySet, verdict: ClaimVerdict, trial: Trial | null): JudgedClaim {
+  const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
+  const found = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
+  if (found === null) return { ...verdict, trial, counterexample: null };
+  const { facts, decision } = found;
+  const counterexample = { facts, decision, rule: placeOfRule(set, decision.by) };
+  return { ...verdict, kind: 'refuted', trial, counterexample };
+}
+
+function placeOfRule({ policies }: PolicySet, id: string): Span | null {
+  return policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id)?.span ?? null;
+}
+
+export function isGoodClaim({ kind }: JudgedClaim, isStrict: boolean): boolean {
+  return kind === 'proved' || (kind === 'undecided' && !isStrict);
+}
+
+/** Why, for each action where it is another reason, with the conditions that were guessed. */
+export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): readonly string[] {
+  const lines = verdicts.flatMap((verdict) => {
+    if (verdict.kind !== 'undecided') return [];
+    const terms = termsOf(verdict, sourceOf).map((term) => `\`${escapeForTerminal(term)}\``);
+    return [`${whyUndecided[verdict.why]}${terms.length === 0 ? '' : `: ${terms.join(', ')}`}`];
+  });
+  return [...new Set(lines)];
+}
+
+function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {
+  if (verdict.kind !== 'undecided') return [];
+  return [...new Set(verdict.terms.map((span) => textAt(span, sourceOf)))];
+}
+
+export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
+  const { guarantee, claim, kind, verdicts, trial, counterexample } = judged;
+  return {
+    guarantee: guarantee.name,
+    claim: {
+      mode: claim.mode,
+      effect: claim.effect,
+      unapproved: claim.isUnapproved,
+      ...(claim.effect === 'ask' ? { group: claim.group, needs: claim.needs } : {}),
+      text: claimText(claim, sourceOf),
+    },
+    result: kind,
+    actions: verdicts.map((verdict) => ({
+      action: verdict.action,
+      result: verdict.kind,
+      ...(verdict.kind === 'undecided' ? { why: verdict.why, terms: termsOf(verdict, sourceOf) } : {}),
+    })),
+    ...(trial === null ? {} : { trials: trialToJson(trial) }),
+    ...(counterexample === null
+      ? {}
+      : {
+          request: requestJson(counterexample.facts),
+          decision: counterexample.decision.outcome,
+          by: counterexample.decision.by,
+          rule: counterexample.rule === null ? null : ruleToJson(counterexample.rule, sourceOf),
+        }),
+  };
+}
+
+function ruleToJson({ file, start }: Span, sourceOf: SourceOf): object {
+  return { file, start: position(sourceOf(file) ?? '', start) };
+}
+
+function trialToJson(trial: Trial): object {
+  return { tried: trial.tried, granted: trial.granted, hardly_tried: isHardlyTried(trial) };
+}

@@ -1,0 +1,198 @@
+// The policies of a revision, read from git's objects without a checkout: one listing of the tree, one stream of its
+// files. They are laid out in a temporary folder, so that links and list files are what they are to the loader.
+// INVARIANT: nothing is written outside of that folder, whatever the names in a tree are: links come last.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { realpathSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { listBytesMax } from '../../service/policies/read.ts';
+import { RevisionError } from './revision-error.ts';
+
+export interface LaidOut {
+  /** The policies as they were. */
+  readonly path: string;
+  readonly remove: () => Promise<void>;
+}
+
+interface TreeEntry {
+  readonly mode: string;
+  readonly id: string;
+  readonly sizeBytes: number;
+  /** Relative to the policies. */
+  readonly path: string;
+  /** It is the file that was asked for. */
+  readonly isItself: boolean;
+}
+
+/** Lays out what stands at a path in a revision. Throws RevisionError where there is no git, no such revision or no such path. */
+export async function layOut(revision: string, path: string): Promise<LaidOut> {
+  const place = await placeIn(path);
+  const commit = await commitOf(revision, place.top);
+  const asked = await listTree(commit, place);
+  const file = asked.length === 1 && asked[0]!.isItself ? asked[0]!.path : null;
+  // A file's list files lie beside it.
+  const folder = { ...place, within: place.within.split('/').slice(0, -1).join('/') };
+  const entries = file === null ? asked : await listTree(commit, folder);
+  if (entries.length === 0) throw new RevisionError(`\`${path}\` does not exist in \`${revision}\``);
+  const root = await mkdtemp(join(tmpdir(), 'writ-diff-'));
+  const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
+  try {
+    await writeEntries(join(root, 'policies'), entries, place.top);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { path: join(root, 'policies', file ?? ''), remove };
+}
+
+/** Whether git knows it as a revision here. */
+export async function isRevision(name: string, path: string): Promise<boolean> {
+  const { top } = await placeIn(path);
+  const { code } = await git(
+    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`],
+    top,
+  );
+  return code === 0;
+}
+
+/** The last commit that both have: what a branch is compared with. */
+export async function mergeBase(one: string, other: string, path: string): Promise<string> {
+  const { top } = await placeIn(path);
+  const [a, b] = [await commitOf(one, top), await commitOf(other, top)];
+  const { code, stdout } = await git(['merge-base', a, b], top);
+  if (code !== 0) throw new RevisionError(`\`${one}\` and \`${other}\` have no commit in common`);
+  return stdout.toString().trim();
+}
+
+interface RepositoryPlace {
+  /** The top of the work tree. */
+  readonly top: string;
+  /** From there, with forward slashes; empty for the top itself. */
+  readonly within: string;
+}
+
+/** The path need not exist now. */
+async function placeIn(path: string): Promise<RepositoryPlace> {
+  const full = resolve(path);
+  let folder = full;
+  while (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) folder = dirname(folder);
+  const { code, stdout } = await git(['rev-parse', '--show-toplevel'], folder);
+  if (code !== 0)
+    throw new RevisionError(
+      `\`${path}\` is in no git repository; --old and --new compare two folders without one`,
+    );
+  const top = stdout.toString().replace(/\r?\n$/, '');
+  const real = join(realpathSync(folder), relative(folder, full));
+  const within = relative(realpathSync(top), real).split(sep).join('/');
+  return { top, within };
+}
+
+async function commitOf(revision: string, top: string): Promise<string> {
+  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  const { code, stdout } = await git(asked, top);
+  if (code !== 0) throw new RevisionError(`git knows no revision \`${revision}\` here`);
+  return stdout.toString().trim();
+}
+
+async function listTree(commit: string, { top, within }: RepositoryPlace): Promise<readonly TreeEntry[]> {
+  const plain = within === '' ? [] : ['--', within];
+  const { code, stdout, stderr } = await git(
+    ['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...plain],
+    top,
+  );
+  if (code !== 0) throw new RevisionError(`git cannot list \`${within}\`: ${stderr.trim()}`);
+  return stdout
+    .toString()
+    .split('\0')
+    .filter((line) => line !== '')
+    .flatMap((line) => entryOf(line, within));
+}
+
+/** `MODE TYPE ID SIZE<TAB>PATH`; modules of other repositories are left out, as they are in a fresh clone. */
+function entryOf(line: string, within: string): readonly TreeEntry[] {
+  const tab = line.indexOf('\t');
+  const [mode = '', type, id = '', size] = line.slice(0, tab).split(/ +/);
+  const full = line.slice(tab + 1);
+  const isItself = full === within;
+  const path = isItself
+    ? (full.split('/').at(-1) ?? '')
+    : within === ''
+      ? full
+      : full.slice(within.length + 1);
+  const segments = path.split('/');
+  const isOdd = segments.some((one) => one === '' || one === '.' || one === '..');
+  // The loader passes over these folders.
+  const isPassedOver = segments.some((one) => one === 'node_modules' || one.startsWith('.'));
+  return type !== 'blob' || isOdd || isPassedOver
+    ? []
+    : [{ mode, id, sizeBytes: Number(size), path, isItself }];
+}
+
+const linkMode = '120000';
+
+async function writeEntries(root: string, entries: readonly TreeEntry[], top: string): Promise<void> {
+  await mkdir(root, { recursive: true });
+  const wanted = entries.filter(({ sizeBytes }) => sizeBytes <= listBytesMax);
+  const contents = await readBlobs(
+    wanted.map(({ id }) => id),
+    top,
+  );
+  const placeOf = ({ path }: TreeEntry): string => join(root, path);
+  const folders = new Set(entries.map((entry) => dirname(placeOf(entry))));
+  for (const folder of folders) await mkdir(folder, { recursive: true });
+  for (const entry of entries.filter(({ mode }) => mode !== linkMode)) {
+    const content = contents.get(entry.id);
+    await writeFile(placeOf(entry), content ?? '');
+    // What is too large for the loader is as large here, and as empty.
+    if (content === undefined) await truncate(placeOf(entry), entry.sizeBytes);
+  }
+  for (const entry of entries.filter(({ mode }) => mode === linkMode))
+    await symlink(contents.get(entry.id)?.toString() ?? '', placeOf(entry));
+}
+
+/** The answers of one `git cat-file --batch`: a line with id, type and size, the content, and a line break. */
+async function readBlobs(ids: readonly string[], top: string): Promise<ReadonlyMap<string, Buffer>> {
+  const asked = [...new Set(ids)];
+  const { code, stdout, stderr } = await git(['cat-file', '--batch'], top, `${asked.join('\n')}\n`);
+  if (code !== 0) throw new RevisionError(`git cannot read its objects: ${stderr.trim()}`);
+  const blobs = new Map<string, Buffer>();
+  for (let at = 0; at < stdout.length; ) {
+    const end = stdout.indexOf(10, at);
+    const [id = '', type, size] = stdout.toString('utf8', at, end).split(' ');
+    if (type !== 'blob') throw new RevisionError(`git has no content for ${id}: is the clone a partial one?`);
+    const start = end + 1;
+    blobs.set(id, stdout.subarray(start, start + Number(size)));
+    at = start + Number(size) + 1;
+  }
+  return blobs;
+}
+
+interface GitDone {
+  readonly code: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+async function git(args: readonly string[], cwd: string, input = ''): Promise<GitDone> {
+  const child = spawn('git', ['-c', 'core.quotePath=false', ...args], {
+    cwd,
+    env: { ...process.env, LC_ALL: 'C' },
+  });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code: code ?? 1, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      throw new RevisionError('git is not installed; --old and --new compare two folders without it');
+    throw error;
+  }
+}

@@ -1,0 +1,296 @@
+// Every name that stands in a set, with its place and what it names: what definition, references, rename, hover and symbols
+// look things up in.
+
+import type { Span } from '../../../language/diagnostic/span.ts';
+import type {
+  Clause,
+  Declaration,
+  ExpressionNode,
+  NameNode,
+  Path,
+  Pattern,
+  PolicyFile,
+  RecordBody,
+  TemplateNode,
+  TypeNode,
+} from '../../../language/syntax/tree/tree.ts';
+import { walkExpression } from '../../../language/syntax/tree/visit.ts';
+
+export type NamedKind = Declaration['kind'] | 'rule' | 'field' | 'variable' | 'builtin' | 'fact';
+
+export interface Occurrence {
+  readonly kind: NamedKind;
+  /** Of a rule `policy/rule`, of a field its path from the payload, of a variable its name and where it is declared. */
+  readonly name: string;
+  readonly span: Span;
+  readonly isDeclared: boolean;
+  /** Patterns of the actions that are spoken of around it; of a declared field its own. Null for all. */
+  readonly patterns: readonly string[] | null;
+  /** The comment above a declaration. */
+  readonly doc: string | null;
+}
+
+interface Around {
+  readonly names: ReadonlyMap<string, Declaration['kind']>;
+  readonly patterns: readonly string[] | null;
+  readonly found: Occurrence[];
+}
+
+type Names = Around['names'];
+
+/** Of a file while its tree and the names of the set are the same. */
+const known = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
+let lastNames: Names = new Map();
+
+/** In the order of files and of places in them. */
+export function occurrencesOf(files: readonly PolicyFile[]): readonly Occurrence[] {
+  const names = namesOf(files);
+  return files.flatMap((file) => inFile(file, names));
+}
+
+function inFile(file: PolicyFile, names: Names): readonly Occurrence[] {
+  const before = known.get(file);
+  if (before?.names === names) return before.found;
+  const all: Occurrence[] = [];
+  for (const declaration of file.declarations)
+    addDeclaration(declaration, { names, patterns: null, found: all });
+  const found = eachOnce(all).toSorted((a, b) => a.span.start - b.span.start);
+  known.set(file, { names, found });
+  return found;
+}
+
+/** The same map as before while it would hold the same. */
+function namesOf(files: readonly PolicyFile[]): Names {
+  const names = new Map<string, Declaration['kind']>();
+  for (const { declarations } of files) {
+    for (const declaration of declarations)
+      if (declaration.kind !== 'action') names.set(declaration.name.text, declaration.kind);
+  }
+  const isSame =
+    names.size === lastNames.size && [...names].every(([name, kind]) => lastNames.get(name) === kind);
+  if (!isSame) lastNames = names;
+  return lastNames;
+}
+
+/** What a condition says twice, as in `payload has a.b`, stands there once. */
+function eachOnce(found: readonly Occurrence[]): readonly Occurrence[] {
+  const byPlace = found.map(
+    (one) => [`${one.span.file}:${one.span.start} ${one.kind} ${one.name}`, one] as const,
+  );
+  return [...new Map(byPlace).values()];
+}
+
+/** Those of one file, in the order of their places. */
+export function occurrencesIn(files: readonly PolicyFile[], file: string): readonly Occurrence[] {
+  const tree = files.find(({ span }) => span.file === file);
+  return tree === undefined ? [] : inFile(tree, namesOf(files));
+}
+
+/** The innermost name at a place. */
+export function occurrenceAt(files: readonly PolicyFile[], file: string, offset: number): Occurrence | null {
+  const at = occurrencesIn(files, file).filter(({ span }) => span.start <= offset && offset <= span.end);
+  return at.toSorted((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0] ?? null;
+}
+
+/** The declaration and all uses of what is named. */
+export function sameName(files: readonly PolicyFile[], { kind, name }: Occurrence): readonly Occurrence[] {
+  return occurrencesOf(files).filter((one) => one.kind === kind && one.name === name);
+}
+
+interface Declared {
+  readonly kind: NamedKind;
+  readonly node: NameNode;
+  readonly name?: string;
+  readonly doc?: string | null;
+}
+
+function declare({ kind, node, name = node.text, doc = null }: Declared, { found, patterns }: Around): void {
+  found.push({ kind, name, span: node.span, isDeclared: true, patterns, doc });
+}
+
+function use(kind: NamedKind, { text, span }: Pick<NameNode, 'text' | 'span'>, around: Around): void {
+  around.found.push({ kind, name: text, span, isDeclared: false, patterns: around.patterns, doc: null });
+}
+
+function addDeclaration(declaration: Declaration, around: Around): void {
+  const { kind } = declaration;
+  if (kind !== 'action') declare({ kind, node: declaration.name, doc: declaration.doc }, around);
+  switch (kind) {
+    case 'action': {
+      for (const node of declaration.keys) declare({ kind, node, doc: declaration.doc }, around);
+      for (const group of declaration.groups) use('group', group, around);
+      const own = { ...around, patterns: declaration.keys.map(({ text }) => text) };
+      addBody(declaration.body, '', own);
+      if (declaration.result !== null) addBody(declaration.result, 'result', own);
+      if (declaration.title !== null) addTemplate(declaration.title, own);
+      return;
+    }
+    case 'group':
+      if (declaration.body !== null)
+        addBody(declaration.body, '', { ...around, patterns: [declaration.name.text] });
+      return;
+    case 'type':
+      addType(declaration.type, null, around);
+      return;
+    case 'list':
+      if (declaration.elementType !== null) addType(declaration.elementType, null, around);
+      if (declaration.source.kind === 'join')
+        for (const list of declaration.source.lists) use('list', list, around);
+      return;
+    case 'table':
+      if (declaration.source.kind !== 'rows') {
+        addType(declaration.source.key.type, null, around);
+        for (const column of declaration.source.columns.fields) addType(column.type, null, around);
+      }
+      return;
+    case 'hours':
+      if (declaration.except !== null) use('list', declaration.except, around);
+      return;
+    case 'let':
+      addExpression(declaration.value, around);
+      return;
+    case 'meter': {
+      const own = { ...around, patterns: textsOf(declaration.patterns) };
+      for (const pattern of [...declaration.patterns, ...declaration.since]) addPattern(pattern, own);
+      for (const one of [declaration.argument, declaration.when]) if (one !== null) addExpression(one, own);
+      for (const path of declaration.per) if (path.root.text === 'payload') addPath(path, own, new Map());
+      return;
+    }
+    case 'policy': {
+      const own = { ...around, patterns: textsOf(declaration.patterns) };
+      for (const pattern of [...declaration.patterns, ...declaration.except]) addPattern(pattern, own);
+      if (declaration.when !== null) addExpression(declaration.when, own);
+      for (const rule of declaration.rules) {
+        const name = `${declaration.name.text}/${rule.name.text}`;
+        declare({ kind: 'rule', node: rule.name, name, doc: rule.doc }, own);
+        for (const clause of rule.clauses) addClause(clause, own);
+      }
+      return;
+    }
+    case 'guarantee': {
+      const own = { ...around, patterns: textsOf(declaration.patterns) };
+      for (const pattern of declaration.patterns) addPattern(pattern, own);
+      for (const claim of declaration.claims) {
+        if (claim.group !== null) use('approvers', claim.group, own);
+        if (claim.when !== null) addExpression(claim.when, own);
+      }
+    }
+  }
+}
+
+function textsOf(patterns: readonly Pattern[]): readonly string[] {
+  return patterns.map(({ text }) => text);
+}
+
+function addPattern({ text, span, isQuoted }: Pattern, around: Around): void {
+  if (text.includes('*')) return;
+  use(isQuoted || text.includes('.') ? 'action' : 'group', { text, span }, around);
+}
+
+function addClause(clause: Clause, around: Around): void {
+  switch (clause.kind) {
+    case 'to':
+    case 'after-approval':
+      for (const group of clause.groups) use('approvers', group, around);
+      return;
+    case 'when':
+    case 'unless':
+      addExpression(clause.condition, around);
+      return;
+    case 'because':
+      addTemplate(clause.reason, around);
+      return;
+    default:
+  }
+}
+
+function addTemplate({ parts }: TemplateNode, around: Around): void {
+  for (const part of parts) if (part.kind === 'template-value') addExpression(part.value, around);
+}
+
+function addBody({ fields }: RecordBody, path: string, around: Around): void {
+  for (const field of fields) {
+    const name = path === '' ? field.name.text : `${path}.${field.name.text}`;
+    declare({ kind: 'field', node: field.name, name, doc: field.doc }, around);
+    addType(field.type, name, around);
+  }
+}
+
+/** `path` is that of the field; null for a type of its own. */
+function addType(type: TypeNode, path: string | null, around: Around): void {
+  switch (type.kind) {
+    case 'named-type':
+      if (around.names.get(type.name.text) === 'type') use('type', type.name, around);
+      return;
+    case 'list-type':
+      addType(type.element, path === null ? null : `${path}[]`, around);
+      return;
+    case 'record-type':
+      addBody(type.body, path ?? '', around);
+      return;
+    case 'modified-type':
+      addType(type.type, path, around);
+      return;
+    case 'union-type':
+      for (const member of type.members) addType(member, path, around);
+      return;
+    default:
+  }
+}
+
+/** Variables by name, with the place that declares each and the list that it goes through. */
+type Variables = Map<string, { readonly at: Span; readonly list: string | null }>;
+
+function addExpression(expression: ExpressionNode, around: Around): void {
+  const variables: Variables = new Map();
+  walkExpression(expression, (node) => {
+    if (node.kind === 'path') addPath(node, around, variables);
+    else if (node.kind === 'look-up')
+      addPath({ kind: 'path', root: node.table, steps: [], span: node.span }, around, variables);
+    else if (node.kind === 'call') use('builtin', node.callee, around);
+    else if (node.kind === 'has') addPath(withSteps(node.subject, node.field), around, variables);
+    else if (node.kind === 'quantifier') {
+      const [source] = node.sources;
+      const list = source?.kind === 'path' ? fieldPath(source, variables) : null;
+      variables.set(node.variable.text, { at: node.variable.span, list });
+      const name = variableName(node.variable.text, node.variable.span);
+      declare({ kind: 'variable', node: node.variable, name }, around);
+    }
+  });
+}
+
+function withSteps(subject: Path, field: readonly NameNode[]): Path {
+  return { ...subject, steps: [...subject.steps, ...field] };
+}
+
+function variableName(name: string, at: Span): string {
+  return `${name} ${at.file}:${at.start}`;
+}
+
+/** From the payload on; null for what is no field. */
+function fieldPath({ root, steps }: Path, variables: Variables): string | null {
+  const names = steps.map(({ text }) => text);
+  if (root.text === 'payload') return names.join('.');
+  const variable = variables.get(root.text);
+  if (variable === undefined || variable.list === null) return null;
+  return [`${variable.list}[]`, ...names].join('.');
+}
+
+function addPath(path: Path, around: Around, variables: Variables): void {
+  const { root, steps } = path;
+  const variable = variables.get(root.text);
+  if (variable !== undefined)
+    use('variable', { text: variableName(root.text, variable.at), span: root.span }, around);
+  const kind = variable === undefined ? around.names.get(root.text) : undefined;
+  if (kind !== undefined) {
+    use(kind, root, around);
+    return;
+  }
+  for (const [at, step] of steps.entries()) {
+    const name = fieldPath({ ...path, steps: steps.slice(0, at + 1) }, variables);
+    if (name !== null) use('field', { text: name, span: step.span }, around);
+  }
+  if (variable !== undefined || root.text === 'payload') return;
+  const text = [root, ...steps].map((one) => one.text).join('.');
+  use('fact', { text, span: path.span }, around);
+}

@@ -1,0 +1,27 @@
+// The words of a set, made once for each state of it.
+
+import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import { vocabularyOf } from '../../../service/playground/vocabulary.ts';
+import type { SetSnapshot } from './workspace.ts';
+
+const noSet = {
+  actions: new Map(),
+  lists: new Map(),
+  tables: new Map(),
+  hours: new Map(),
+  lets: new Map(),
+  meters: new Map(),
+  approvers: new Map(),
+  policies: [],
+  guarantees: [],
+} satisfies PolicySet;
+
+const known = new WeakMap<SetSnapshot, Vocabulary>();
+
+/** With the actions of the last set without an error, while there is one. */
+export function setWords(snapshot: SetSnapshot): Vocabulary {
+  const made = known.get(snapshot) ?? vocabularyOf(snapshot.lastSet ?? noSet, snapshot.files);
+  known.set(snapshot, made);
+  return made;
+}

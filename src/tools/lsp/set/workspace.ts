@@ -1,0 +1,227 @@
+// The policy sets of a workspace, with what is open and not yet saved laid over the files. INVARIANT: what a set says of
+// itself is what `writ check` would say of the same texts.
+
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { type Diagnostic, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../../language/diagnostic/span.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
+import { type Checked, type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import { type ReadSources, readPolicies } from '../../../service/policies/read.ts';
+import { createReadCache, type ReadCache } from '../../../service/policies/read-cache.ts';
+import { findTests, testEnding } from '../../testing/find.ts';
+import { readTextFile, withOpen } from './open-texts.ts';
+
+/** One state of a policy set. */
+export interface SetSnapshot {
+  /** Absolute; what the paths of files are relative to. */
+  readonly root: string;
+  readonly files: readonly PolicyFile[];
+  /** By path relative to the root. */
+  readonly texts: ReadonlyMap<string, SourceText>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Null while there is an error. */
+  readonly set: PolicySet | null;
+  /** The last one without an error; null where there was none yet. */
+  readonly lastSet: PolicySet | null;
+  /** The texts of test files, by path relative to the root. */
+  readonly tests: ReadonlyMap<string, SourceText>;
+  /** What is open and not saved, policies and tests. */
+  readonly open: readonly SourceText[];
+}
+
+interface OpenSet {
+  readonly root: string;
+  readonly files: ReadCache;
+  readonly cache: CompileCache;
+  read: ReadSources | null;
+  tests: readonly SourceText[] | null;
+  snapshot: SetSnapshot | null;
+  lastSet: PolicySet | null;
+  /** Where a test file alone has changed, what was found of the policies still holds. */
+  last: {
+    readonly files: readonly SourceText[];
+    readonly read: ReadSources;
+    readonly checked: Checked;
+  } | null;
+}
+
+export interface OpenSets {
+  /** Folders that hold sets; a file in none of them makes a set of the folder that it lies in. */
+  setFolders(folders: readonly string[], policies: string | null): void;
+  /** The text of an open document; null where it is closed, and its file counts again. */
+  put(uri: string, text: string | null): void;
+  /** Files have changed on disk. */
+  forget(): void;
+  /** Null for what is no file of a set: a policy file, or a test file. */
+  snapshotOf(uri: string): Promise<SetSnapshot | null>;
+  /** Of all sets that are known. */
+  snapshots(): Promise<readonly SetSnapshot[]>;
+}
+
+export function createOpenSets(): OpenSets {
+  /** By path. */
+  const open: OpenTexts = new Map();
+  const sets = new Map<string, OpenSet>();
+  let roots: readonly string[] = [];
+
+  const setAt = (root: string): OpenSet => {
+    const known = sets.get(root) ?? {
+      root,
+      files: createReadCache(),
+      cache: createCompileCache(),
+      read: null,
+      tests: null,
+      snapshot: null,
+      lastSet: null,
+      last: null,
+    };
+    sets.set(root, known);
+    return known;
+  };
+  const rootOf = (path: string): string =>
+    roots.filter((root) => isIn(root, path)).toSorted((a, b) => b.length - a.length)[0] ?? dirname(path);
+  return {
+    setFolders(folders, policies) {
+      roots = folders.map((folder) => policiesIn(folder, policies));
+      sets.clear();
+    },
+    put(uri, text) {
+      const path = pathOf(uri);
+      if (path === null || !isOfSet(path, roots)) return;
+      if (text === null) open.delete(path);
+      const root = rootOf(path);
+      if (text !== null) open.set(path, { path: relative(root, path).split(sep).join('/'), text });
+      setAt(root).snapshot = null;
+    },
+    forget() {
+      for (const one of sets.values()) {
+        one.read = null;
+        one.tests = null;
+        one.snapshot = null;
+      }
+    },
+    async snapshotOf(uri) {
+      const path = pathOf(uri);
+      if (path === null || !isOfSet(path, roots)) return null;
+      return await currentOf(setAt(rootOf(path)), open);
+    },
+    async snapshots() {
+      for (const root of roots) setAt(root);
+      return await Promise.all([...sets.values()].map((one) => currentOf(one, open)));
+    },
+  };
+}
+
+type OpenTexts = Map<string, SourceText>;
+
+async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
+  if (one.snapshot !== null) return one.snapshot;
+  one.read ??= await readPolicies(one.root, one.files);
+  const { sources, diagnostics } = one.read;
+  one.tests ??= await readTests(one.root);
+  const ofSet = [...open].filter(([path]) => isIn(one.root, path)).map(([, text]) => text);
+  const [openTests, openPolicies] = [
+    ofSet.filter(({ path }) => path.endsWith(testEnding)),
+    ofSet.filter(({ path }) => path.endsWith('.policy')),
+  ];
+  const files = withOpen(sources.files, openPolicies, () => true);
+  const texts = new Map(files.map((file) => [file.path, file]));
+  const checked = checkedOf(one, files, one.read);
+  // A folder whose first file is not saved yet has one.
+  const ofReading = diagnostics.filter(({ code }) => code !== 'no-policy-files' || files.length === 0);
+  one.lastSet = checked.set ?? one.lastSet;
+  const snapshot: SetSnapshot = {
+    root: one.root,
+    files: checked.files,
+    texts,
+    diagnostics: sortDiagnostics([...ofReading, ...checked.diagnostics]),
+    set: checked.set,
+    lastSet: one.lastSet,
+    tests: new Map(withOpen(one.tests, openTests, () => true).map((file) => [file.path, file])),
+    open: ofSet,
+  };
+  one.snapshot = snapshot;
+  return snapshot;
+}
+
+function checkedOf(one: OpenSet, files: readonly SourceText[], read: ReadSources): Checked {
+  const { last, cache } = one;
+  const isSame =
+    last?.read === read &&
+    last.files.length === files.length &&
+    files.every((file, at) => file === last.files[at]);
+  const checked = isSame
+    ? last.checked
+    : checkSources({ files, readListFile: read.sources.readListFile }, cache);
+  one.last = { files, read, checked };
+  return checked;
+}
+
+async function readTests(root: string): Promise<readonly SourceText[]> {
+  const paths = (await findTests([root])).filter((path) => path.endsWith(testEnding));
+  const texts = await Promise.all(paths.map(readTextFile));
+  return paths.flatMap((path, index) => {
+    const text = texts[index];
+    return text == null ? [] : [{ path: relative(root, path).split(sep).join('/'), text }];
+  });
+}
+
+/** A test file is one of a set where the set is known, or lies beside it. */
+function isOfSet(path: string, roots: readonly string[]): boolean {
+  if (path.endsWith('.policy')) return true;
+  if (!path.endsWith(testEnding)) return false;
+  return roots.some((root) => isIn(root, path)) || holdsPolicies(dirname(path));
+}
+
+function holdsPolicies(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith('.policy'));
+  } catch {
+    return false;
+  }
+}
+
+/** As `writ check` takes a folder: `policies` in it, where that is there. */
+function policiesIn(folder: string, policies: string | null): string {
+  const own = join(folder, policies ?? 'policies');
+  const chosen = existsSync(own) ? own : folder;
+  return existsSync(chosen) ? realpathSync(chosen) : chosen;
+}
+
+function isIn(root: string, path: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+/** Null for what lies in no file system. */
+export function pathOf(uri: string): string | null {
+  if (!uri.startsWith('file:')) return null;
+  const path = fileURLToPath(uri);
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+export function uriOf({ root }: SetSnapshot, file: string): string {
+  return pathToFileURL(join(root, file)).href;
+}
+
+/** The path by which spans name a document. */
+export function fileNameOf({ root }: SetSnapshot, uri: string): string {
+  return relative(root, pathOf(uri) ?? '')
+    .split(sep)
+    .join('/');
+}
+
+const documents = new WeakMap<SourceText, TextDocument>();
+
+/** The same for the same text, so that its lines are counted once. */
+export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
+  const source = snapshot.texts.get(file) ?? snapshot.tests.get(file) ?? { path: file, text: '' };
+  const known = documents.get(source);
+  if (known !== undefined) return known;
+  const made = TextDocument.create(uriOf(snapshot, file), 'policy', 0, source.text);
+  documents.set(source, made);
+  return made;
+}
