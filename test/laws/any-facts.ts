@@ -61,6 +61,7 @@ export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly strin
     ip: text(),
     signed: random.chance(0.5),
     session: text(),
+    point: text(),
     user: partly(random, user),
   };
   const meters = [...set.meters.keys()].map((name) => {

@@ -129,6 +129,7 @@ function randomFields(random: Random, signing: number): readonly DeclaredField[]
     isOptional: random.chance(0.25),
     isSigned: random.chance(signing),
     isSecret: random.chance(0.03),
+    ...(random.chance(0.4) ? { signer: random.pick(['gateway', 'alpha']) } : {}),
   }));
   if (!hasMoney) return fields;
   const currency = { kind: currencyField, form: random.pick(currencyField.forms) };
@@ -167,8 +168,9 @@ const resultConditions = [
 ];
 const resultValues = ['sum(result.hits)', 'count()', 'distinct(result.name)'];
 
-function fieldDeclaration({ kind, form, isOptional, isSigned, isSecret }: DeclaredField): string {
-  const modifiers = `${isSecret ? 'secret ' : ''}${isSigned ? 'signed ' : ''}`;
+function fieldDeclaration({ kind, form, isOptional, isSigned, signer, isSecret }: DeclaredField): string {
+  const signed = signer === undefined ? 'signed ' : `signed by "${signer}" `;
+  const modifiers = `${isSecret ? 'secret ' : ''}${isSigned ? signed : ''}`;
   return `  ${kind.written ?? kind.key}${isOptional ? '?' : ''}: ${modifiers}${form.type}`;
 }
 

@@ -41,6 +41,7 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
       ip: random.pick(['10.0.0.7', '203.0.113.9', '::1', 'not an address', '10.1.2.3']),
       signed: random.chance(0.7),
       session: random.pick(['s-1', 'alpha', '']),
+      point: random.pick(['gateway', 'alpha', 'bob']),
       user: known(randomUser(random)),
     }),
     nowMs: random.pick(anchorsMs) + random.below(aroundMinutes) * 60_000 + random.pick([0, 1, 999]),

@@ -48,6 +48,8 @@ export interface DeclaredField {
   readonly form: Form;
   readonly isOptional: boolean;
   readonly isSigned: boolean;
+  /** The enforcement point that has to vouch; the agent where it is left out. */
+  readonly signer?: string;
   readonly isSecret: boolean;
   /** That declares it for all of its actions. */
   readonly group?: string;

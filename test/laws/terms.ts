@@ -230,7 +230,7 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   text: [
     read('text'),
     read('text'),
-    fact('agent.id', 'agent.name', 'agent.control_owner', 'request.session'),
+    fact('agent.id', 'agent.name', 'agent.control_owner', 'request.session', 'request.point'),
     fact('request.user.id', 'request.user.email'),
     otherwise(['text'], textFallback),
   ],

@@ -64,7 +64,7 @@ function featuresOf(node: TreeNode): readonly string[] {
     case 'list-type':
       return [kind, ...rangeFeatures(kind, node.range)];
     case 'modified-type':
-      return [`${kind} ${node.modifier}`];
+      return [`${kind} ${node.modifier}${node.by === null ? '' : ' by'}`];
     case 'list':
       return listFeatures(node);
     case 'group':

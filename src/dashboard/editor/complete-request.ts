@@ -10,6 +10,7 @@ const parts: readonly Offer[] = [
   { label: 'agent', info: 'what the registry knows of the agent', apply: '"agent": {' },
   { label: 'at', info: 'the time of the request, with its offset; now unless said otherwise' },
   { label: 'session', info: 'what the agent names in X-Agent-Session' },
+  { label: 'point', info: 'the enforcement point by which the agent asks' },
   { label: 'address', info: 'the IP address that it comes from' },
   { label: 'signed', info: 'whether it carries a valid signature' },
   { label: 'user', info: 'on whose behalf the agent asks', apply: '"user": {' },

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { type Facts, factAt } from '../model/request.ts';
 import type { FormRule, Trace, TraceForm, TraceValue } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
+import { isVouched } from '../model/vouched.ts';
 import { conditionChildren } from '../program/children.ts';
 import { finish } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
@@ -205,7 +206,7 @@ function payloadReading(read: ReadFrom, slot: Slot): Reading {
   const isPlain = rest.length === 0 && !read.isSigned && !isSecret && !(first in Object.prototype);
   return {
     read: ({ payload, request }) => {
-      if (read.isSigned && request.signed !== true) return 'unsigned';
+      if (!isVouched(read, request)) return 'unsigned';
       const value = rest.length === 0 ? own(payload, first) : rest.reduce<unknown>(own, own(payload, first));
       if (value === undefined) return 'absent';
       return isSecret ? 'secret' : [shownJson(value as Json, slot)];

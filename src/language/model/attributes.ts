@@ -17,6 +17,7 @@ export const attributes: Readonly<Record<Attribute, string>> = {
   'request.ip': 'the address that the request came from',
   'request.signed': 'whether the request carries a valid signature',
   'request.session': 'the session that the agent names in `X-Agent-Session`: its own word',
+  'request.point': 'the enforcement point by which the agent asks; unknown where it asks by itself',
   'request.user.id': 'the person on whose behalf the agent asks, as a verified token names them',
   'request.user.email': 'the address of that person, where the issuer has verified it',
   'request.user.roles': 'the roles that the token says',

@@ -4,6 +4,7 @@ import { formatDecimal } from '../value/decimal.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import type { PayloadIssue } from './decision.ts';
 import type { Quantity, Range, Shape, Slot, Type } from './type.ts';
+import { signedMark } from './vouched.ts';
 
 /** The type as a policy file would write it, on one line. */
 export function describeType(type: Type): string {
@@ -30,7 +31,7 @@ export function describeType(type: Type): string {
 
 /** The type of a slot with its modifiers and `| null`. */
 export function describeSlot(slot: Slot): string {
-  const modifiers = `${slot.isSecret ? 'secret ' : ''}${slot.isSigned ? 'signed ' : ''}`;
+  const modifiers = `${slot.isSecret ? 'secret ' : ''}${signedMark(slot).trimStart()}${slot.isSigned ? ' ' : ''}`;
   return `${modifiers}${describeType(slot.type)}${slot.isNullable ? ' | null' : ''}`;
 }
 

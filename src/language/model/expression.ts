@@ -69,8 +69,9 @@ export interface FieldRead extends Node {
   /** `payload`, or the quantifier's variable. */
   readonly root: string;
   readonly steps: readonly string[];
-  /** Some step passes a `signed` slot: unknown without a signature. */
+  /** Some step passes a `signed` slot: unknown unless all vouch who have to. */
   readonly isSigned: boolean;
+  readonly signers?: readonly string[];
   readonly isSecret: boolean;
 }
 
@@ -88,6 +89,7 @@ export type FactName =
   | 'request.ip'
   | 'request.signed'
   | 'request.session'
+  | 'request.point'
   | 'request.user.id'
   | 'request.user.email'
   | ListFact

@@ -57,6 +57,8 @@ export interface RequestFacts {
   readonly ip?: string;
   readonly signed?: boolean;
   readonly session?: string;
+  /** The name of the enforcement point by which the agent asks; absent where it asks by itself. */
+  readonly point?: string;
   /** The person on whose behalf the agent asks; known from a verified token alone. */
   readonly user?: UserFacts;
 }

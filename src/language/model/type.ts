@@ -66,8 +66,10 @@ export interface Slot {
   readonly isNullable: boolean;
   /** Never stored, shown or interpolated in clear. */
   readonly isSecret: boolean;
-  /** Known to rules only when the request is signed. */
+  /** Known to rules only where somebody vouches for it. */
   readonly isSigned: boolean;
+  /** Who has to, where it is signed: `signers` of `vouched.ts`; the agent alone where it is left out. */
+  readonly signers?: readonly string[];
 }
 
 export interface Field extends Slot {

@@ -104,6 +104,7 @@ export interface ReadFrom {
   /** False where this action has no such field, which then is absent whatever the payload holds. */
   readonly isDeclared: boolean;
   readonly isSigned: boolean;
+  readonly signers?: readonly string[];
   readonly isSecret: boolean;
   /** Some step may be absent or null though the payload is of the shape. */
   readonly mayBeAbsent: boolean;

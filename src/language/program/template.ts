@@ -4,6 +4,7 @@
 
 import type { List } from '../model/policy.ts';
 import type { Value } from '../model/value.ts';
+import { signedMark } from '../model/vouched.ts';
 import { globLiteralParts } from '../value/glob.ts';
 import { isDecimal, isMoneyTerm } from './condition.ts';
 import { isPayloadAmount, isPlainMoney, plainNumber } from './plain.ts';
@@ -246,7 +247,7 @@ function valueForm(value: Value): string {
 
 function writeRead(read: ReadFrom, into: Gathering): void {
   const flags = [read.isDeclared, read.isSigned, read.isSecret, read.mayBeAbsent];
-  into.key += flags.reduce((form, flag) => form + (flag ? '1' : '0'), read.root);
+  into.key += flags.reduce((form, flag) => form + (flag ? '1' : '0'), read.root) + signedMark(read);
   // The length first: a name may hold any character.
   for (const step of read.steps) into.key += `.${step.length}:${step}`;
 }

@@ -250,6 +250,8 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
       return request.signed ?? unknown;
     case 'request.session':
       return request.session ?? unknown;
+    case 'request.point':
+      return request.point ?? unknown;
     case 'request.user.id':
       return request.user?.id ?? unknown;
     case 'request.user.email':

@@ -7,6 +7,7 @@ import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
 import type { Field, Shape, Type } from '../model/type.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { isVouched } from '../model/vouched.ts';
 import { fromNumber } from '../value/decimal.ts';
 import { parseIp } from '../value/ip.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
@@ -31,7 +32,7 @@ export function readField(
 ): Value | Unknown | undefined {
   const isResult = field.root === 'result' && !variables.has(field.root);
   if (isResult && facts.result === undefined) return unknown;
-  if (field.isSigned && facts.request.signed !== true) return unknown;
+  if (!isVouched(field, facts.request)) return unknown;
   const isPayload = field.root === 'payload';
   const action = set.actions.get(facts.action);
   let shape = (isPayload ? action?.shape : isResult ? action?.result : null) ?? undefined;

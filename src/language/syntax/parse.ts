@@ -9,7 +9,7 @@ import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
 import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
-import { type Token, tokenEnd, tokenize } from './parse/tokens.ts';
+import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
 import { namesDeclared, settleBroken } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
 import { flatten } from './repair/nesting.ts';
@@ -62,18 +62,36 @@ function readFile(reader: Reader): ReadFile {
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
-  for (const { token, parts } of templates) {
-    parts.push(...readTemplate(token, reader, (text, from, to) => readPlaceholder(text, from, to, reader)));
+  for (const { token, parts, isTitle } of templates) {
+    const read = isTitle ? readFieldName : readPlaceholder;
+    parts.push(...readTemplate(token, reader, (text, from, to) => read(text, { from, to }, reader)));
   }
   const span = makeSpan(reader, 0, source.text.length);
   return { file: { kind: 'file', declarations, comments, span }, broken: { errors, tokens: known } };
 }
 
+interface Between {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** As `readPlaceholder`, where each word names a field. */
+function readFieldName(text: UnescapedText, between: Between, reader: Reader): ExpressionNode {
+  return readPlaceholder(text, between, reader, (token) =>
+    isAnyWord(token) ? retype(token, NameToken, token.image) : token,
+  );
+}
+
 /** The expression between two places of a text, its tokens moved to where they were written. */
-function readPlaceholder(text: UnescapedText, from: number, to: number, reader: Reader): ExpressionNode {
+function readPlaceholder(
+  text: UnescapedText,
+  { from, to }: Between,
+  reader: Reader,
+  meant: (token: Token) => Token = (token) => token,
+): ExpressionNode {
   const { tokens, comments, strays } = tokenize(text.value.slice(from, to));
   const offsetOf = (at: number) => text.offsetOf(from + at);
-  const moved = tokens.map((token) => ({
+  const moved = tokens.map(meant).map((token) => ({
     ...token,
     startOffset: offsetOf(token.startOffset),
     endOffset: offsetOf(tokenEnd(token)) - 1,

@@ -5,6 +5,7 @@ import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { agentSigner, signersOf } from '../../language/model/vouched.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
@@ -147,12 +148,16 @@ function keysRead(set: PolicySet, expression: Expression, variables: Variables):
   }
 }
 
-function fieldKeys({ root, steps, type, isSigned }: FieldRead, variables: Variables): readonly string[] {
+function fieldKeys(read: FieldRead, variables: Variables): readonly string[] {
+  const { root, steps, type } = read;
   const roots = root === 'payload' ? [root] : (variables.get(root) ?? []);
   const keysAt = (path: readonly string[]): readonly string[] => roots.map((key) => pathText(key, path));
   const currency =
     type.kind === 'money' && type.currencyField !== null
       ? keysAt([...steps.slice(0, -1), type.currencyField])
       : [];
-  return [...keysAt(steps), ...currency, ...(isSigned ? ['request.signed'] : [])];
+  const vouching = signersOf(read).map((signer) =>
+    signer === agentSigner ? 'request.signed' : 'request.point',
+  );
+  return [...keysAt(steps), ...currency, ...vouching];
 }

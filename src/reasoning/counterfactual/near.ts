@@ -1,10 +1,11 @@
 // Finds what a decision missed narrowly: the rules of which a single part was not true, and the unknown facts, each with
 // the reason.
 
-import type { Expression } from '../../language/model/expression.ts';
+import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { Effect, PolicySet } from '../../language/model/policy.ts';
 import { type Facts, factAt } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
+import { agentSigner, isVouched, signersOf } from '../../language/model/vouched.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { readField } from '../../language/spec/read.ts';
@@ -78,17 +79,24 @@ function conjunctsOf(set: PolicySet, condition: Expression): readonly Expression
 }
 
 function causesOf({ keys, parts }: Atom, facts: Facts): readonly UnknownFact[] {
-  const isUnsigned = facts.request.signed !== true;
   const unsigned = parts.flatMap((part) =>
-    part.kind === 'field' && part.isSigned && isUnsigned ? [pathText(part.root, part.steps)] : [],
+    part.kind === 'field' && !isVouched(part, facts.request)
+      ? [{ name: pathText(part.root, part.steps), why: whyUnvouched(part) }]
+      : [],
   );
   return [
-    ...unsigned.map((name) => ({ name, why: 'the request carries no signature' })),
+    ...unsigned,
     ...[...keys].flatMap((name) => {
       const why = whyUnknown(name, facts);
       return why === null ? [] : [{ name: name.replace(/^meters\./, ''), why }];
     }),
   ];
+}
+
+function whyUnvouched(read: FieldRead): string {
+  const points = signersOf(read).filter((signer) => signer !== agentSigner);
+  if (points.length === 0) return 'the request carries no signature';
+  return `the request does not come by the enforcement point \`${points[0]}\``;
 }
 
 function whyUnknown(key: string, { agent, request, meters }: Facts): string | null {

@@ -317,7 +317,7 @@ function factPlaces(source: PlaceSource): readonly ChangePlace[] {
       })),
   });
   const inRequest = (
-    attribute: 'ip' | 'signed' | 'session',
+    attribute: 'ip' | 'signed' | 'session' | 'point',
     all: readonly (string | boolean)[],
   ): ChangePlace => ({
     subject: 'request',
@@ -370,6 +370,7 @@ function factPlaces(source: PlaceSource): readonly ChangePlace[] {
     inRequest('signed', [true, false]),
     inRequest('ip', ipValues({ set, atoms: readersOf(source, 'request.ip') })),
     inRequest('session', texts('request.session')),
+    inRequest('point', texts('request.point')),
     inUser('id', texts('request.user.id')),
     inUser('email', texts('request.user.email')),
     inUser('roles', changed('request.user.roles')),

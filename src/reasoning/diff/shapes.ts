@@ -3,6 +3,7 @@
 
 import type { Action, PolicySet } from '../../language/model/policy.ts';
 import type { Field, Range, Shape, Slot, TextType, Type } from '../../language/model/type.ts';
+import { allSigners } from '../../language/model/vouched.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isAlike } from './declarations.ts';
 import type { BothSides } from './joint-set.ts';
@@ -49,7 +50,7 @@ function jointShape(before: Shape, after: Shape): Shape {
       isNullable: old.isNullable || now.isNullable,
       isOptional: old.isOptional || now.isOptional,
       isSecret: old.isSecret || now.isSecret,
-      isSigned: old.isSigned || now.isSigned,
+      ...allSigners(old, now),
     };
   });
   return { fields, isOpen: before.isOpen || after.isOpen };
@@ -104,7 +105,7 @@ function jointSlot(before: Slot, after: Slot): Slot | null {
         ...after,
         type,
         isNullable: before.isNullable || after.isNullable,
-        isSigned: before.isSigned || after.isSigned,
+        ...allSigners(before, after),
       };
 }
 

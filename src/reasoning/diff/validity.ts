@@ -6,6 +6,7 @@ import type { FieldRead } from '../../language/model/expression.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Field, Range, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
+import { allSigners } from '../../language/model/vouched.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, isWhere, type Leaf } from '../cells/leaf.ts';
@@ -138,12 +139,13 @@ function pointerOf(steps: readonly string[]): string {
   return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-function readOf(steps: readonly string[], { type, isSigned, isSecret }: Field): FieldRead {
+function readOf(steps: readonly string[], field: Field): FieldRead {
+  const { type, isSecret } = field;
   return {
     kind: 'field',
     root: 'payload',
     steps,
-    isSigned,
+    ...allSigners(field),
     isSecret,
     type,
     span: { file: '', start: 0, end: 0 },

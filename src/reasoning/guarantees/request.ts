@@ -71,6 +71,7 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
       ip: random.pick(['10.0.0.1', '203.0.113.9', '2001:db8::1']),
       signed: random.chance(0.5),
       session: random.pick(['s-1', ...source.constants.texts]),
+      point: random.pick(['p-1', ...source.constants.texts]),
       user: known(user(source)),
     }),
     nowMs: around2026Ms + random.below(yearMinutes) * 60_000,

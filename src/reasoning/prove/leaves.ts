@@ -13,6 +13,7 @@ import {
   type Type,
 } from '../../language/model/type.ts';
 import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { signedMark } from '../../language/model/vouched.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
@@ -65,7 +66,7 @@ export function placeOfField(ctx: ProofContext, field: FieldRead, elements: Elem
   if (slot === null) return null;
   const base = element?.kind === 'slot' ? element.key : 'payload';
   return {
-    key: [base, ...field.steps].join('.') + (field.isSigned ? ' signed' : ''),
+    key: [base, ...field.steps].join('.') + signedMark(field),
     slot,
     states: { absent: isAbsent, null: slot.isNullable || slot.type.kind === 'any', unknown: field.isSigned },
     shape: holder,
@@ -90,7 +91,8 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...(type.kind === 'text' ? { patterns: type.patterns, lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
-  if (field.isSigned) tieToSignature(ctx, leaf);
+  // Where a point has to vouch, it may or may not, whatever conditions on the point say.
+  if (field.isSigned && field.signers === undefined) tieToSignature(ctx, leaf);
   if (field.steps.length > 0) tieToHolder(ctx, leaf, field, elements);
   return leaf;
 }

@@ -7,6 +7,7 @@ import type { Expression, FieldRead, Quantify } from '../../language/model/expre
 import { isListFact } from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
+import { signedMark } from '../../language/model/vouched.ts';
 import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
 import { isWhere } from '../cells/leaf.ts';
@@ -216,7 +217,7 @@ function knownLater(ctx: ProofContext, { leaf }: ListElements): SolverLiteral {
 /** By which places are counted; null for a list that is neither of the payload nor a fact. */
 function listKey(source: Expression): string | null {
   if (source.kind === 'field' && source.root === 'payload')
-    return `payload.${source.steps.join('.')}${source.isSigned ? ' signed' : ''}`;
+    return `payload.${source.steps.join('.')}${signedMark(source)}`;
   return source.kind === 'fact' && isListFact(source.fact) ? source.fact : null;
 }
 

@@ -190,11 +190,13 @@ function userOf(ctx: ProofContext, values: Values): Facts['request']['user'] {
 
 function requestOf(ctx: ProofContext, values: Values): Facts['request'] {
   const user = userOf(ctx, values);
-  const [ip, signed, session] = ['ip', 'signed', 'session'].map((name) => values.get(`request.${name}`));
+  const named = ['ip', 'signed', 'session', 'point'].map((name) => values.get(`request.${name}`));
+  const [ip, signed, session, point] = named;
   return {
     ...(isValue(ip) ? { ip: formatIp(ip as Ip) } : {}),
     ...(typeof signed === 'boolean' ? { signed } : {}),
     ...(typeof session === 'string' ? { session } : {}),
+    ...(typeof point === 'string' ? { point } : {}),
     ...(user === undefined ? {} : { user }),
   };
 }

@@ -34,7 +34,8 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     issues.push({ pointer, message, help });
     return null;
   };
-  const { action_key: action, payload, agent = {}, at, session, address, signed, user, meters = {} } = given;
+  const { action_key: action, payload, agent = {}, at, meters = {} } = given;
+  const { session, point, address, signed, user } = given;
   const atMs = at === undefined ? nowMs : readTime(at);
   if (atMs === null)
     report(
@@ -55,6 +56,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     ...(address === undefined ? {} : { ip: address }),
     ...(signed === undefined ? {} : { signed }),
     ...(session === undefined ? {} : { session }),
+    ...(point === undefined ? {} : { point }),
     ...(user === undefined ? {} : { user }),
   };
   const known = Object.fromEntries(readings);
@@ -190,6 +192,7 @@ export function givenRequestOf(
     agent,
     at: new Date(nowMs).toISOString(),
     ...(request.session === undefined ? {} : { session: request.session }),
+    ...(request.point === undefined ? {} : { point: request.point }),
     ...(request.ip === undefined ? {} : { address: request.ip }),
     ...(request.signed === undefined ? {} : { signed: request.signed }),
     ...(request.user === undefined ? {} : { user: request.user }),

@@ -70,6 +70,8 @@ export interface GivenRequest {
   /** RFC 3339. */
   readonly at?: string;
   readonly session?: string;
+  /** Name of the enforcement point. */
+  readonly point?: string;
   readonly address?: string;
   readonly signed?: boolean;
   readonly user?: UserFacts;

@@ -161,9 +161,10 @@ export function requestedFacts(input: AuthorizeInput, nowMs: number, satisfied: 
   };
 }
 
-function requestFacts({ clientAddress, isSigned, session, onBehalf }: AuthorizeInput): RequestFacts {
+function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: AuthorizeInput): RequestFacts {
   const known = { ip: clientAddress, signed: isSigned };
-  const own = session === null ? known : { ...known, session };
+  const plain = session === null ? known : { ...known, session };
+  const own = point === undefined ? plain : { ...plain, point: point.name };
   return onBehalf === undefined ? own : { ...own, ...userFactsOf(onBehalf) };
 }
 

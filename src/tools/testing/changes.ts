@@ -23,7 +23,7 @@ export const factKeys = [
 export const changeKeys = ['set', 'unset', 'unknown'] as const;
 
 export const agentKeys = ['id', 'name', 'risk_tier', 'control_owner', 'tags'] as const;
-export const requestKeys = ['ip', 'signed', 'session', 'user'] as const;
+export const requestKeys = ['ip', 'signed', 'session', 'point', 'user'] as const;
 export const satisfiedKeys = ['escalate', 'reauth'] as const;
 
 /** The facts of `base`, overlaid by those that `part` gives and then changed as it says. Mappings merge key by key. */

@@ -119,6 +119,7 @@ function readRequest(located: Located | undefined, report: Report): RequestFacts
     ip: readIfThere(map, 'ip', (value) => readIp(value, report)),
     signed: readIfThere(map, 'signed', (value) => readBoolean(value, '`request.signed`', report)),
     session: readIfThere(map, 'session', (value) => readText(value, '`request.session`', report)),
+    point: readIfThere(map, 'point', (value) => readText(value, '`request.point`', report)),
     user: readIfThere(map, 'user', (value) => readUser(value, report)),
   });
 }

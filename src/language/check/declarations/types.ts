@@ -14,6 +14,7 @@ import {
   type Type,
   unbounded,
 } from '../../model/type.ts';
+import { agentSigner, allSigners } from '../../model/vouched.ts';
 import type {
   FieldNode,
   LiteralNode,
@@ -99,7 +100,9 @@ export function resolveType(node: TypeNode, env: Environment): Slot | null {
     case 'modified-type': {
       const slot = resolveType(node.type, env);
       if (slot === null) return null;
-      return node.modifier === 'secret' ? { ...slot, isSecret: true } : { ...slot, isSigned: true };
+      if (node.modifier === 'secret') return { ...slot, isSecret: true };
+      const own = { isSigned: true, signers: [node.by?.value ?? agentSigner] };
+      return { ...slot, ...allSigners(slot, own) };
     }
     case 'union-type':
       return resolveUnion(node, env);
@@ -224,7 +227,6 @@ function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Envi
     return null;
   }
   const isSecret = known.some((slot) => slot.isSecret);
-  const isSigned = known.some((slot) => slot.isSigned);
   if (rest.length === 0) return { ...first, isNullable };
   const values = known.flatMap((slot) => (slot.type.kind === 'text' ? (slot.type.values ?? []) : []));
   if (!known.every((slot) => slot.type.kind === 'text' && slot.type.values !== null)) {
@@ -232,7 +234,7 @@ function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Envi
     return null;
   }
   reportRepeated(members, env);
-  return { type: enumeration([...new Set(values)]), isNullable, isSecret, isSigned };
+  return { type: enumeration([...new Set(values)]), isNullable, isSecret, ...allSigners(...known) };
 }
 
 function reportRepeated(members: readonly TypeNode[], env: Environment): void {

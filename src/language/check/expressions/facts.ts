@@ -16,6 +16,7 @@ const fixedTypes = {
   'request.ip': { kind: 'ip' },
   'request.signed': booleanType,
   'request.session': anyText,
+  'request.point': anyText,
   'request.user.id': anyText,
   'request.user.email': anyText,
   'request.user.roles': listOf(anyText),

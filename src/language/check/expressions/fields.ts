@@ -2,6 +2,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
+import { allSigners } from '../../model/vouched.ts';
 import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { PathNode } from '../incremental/resolved.ts';
 import { stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';
@@ -50,10 +51,18 @@ export function resolveField(path: FieldPath, ctx: Context): ResolvedField | nul
     ctx.env.report(fieldTypesDiffer(path, ...type.differ));
     return null;
   }
-  const { isSecret, isSigned, steps: texts } = place;
+  const { isSecret, steps: texts } = place;
   const span = spanning(root.span, (steps.at(-1) ?? root).span);
   return {
-    read: { kind: 'field', root: root.text, steps: texts, isSigned, isSecret, type: type.common, span },
+    read: {
+      kind: 'field',
+      root: root.text,
+      steps: texts,
+      ...allSigners(place),
+      isSecret,
+      type: type.common,
+      span,
+    },
     steps,
     places,
   };

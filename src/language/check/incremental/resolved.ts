@@ -35,6 +35,7 @@ export interface PathNode {
   /** It or a place above is secret; likewise signed, as is an amount whose currency is. */
   readonly isSecret: boolean;
   readonly isSigned: boolean;
+  readonly signers?: readonly string[];
   /** The declaration of its type is in error in some action. */
   readonly isFailed: boolean;
   /** Null below what is no record, and where no action has the field. */

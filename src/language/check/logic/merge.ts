@@ -4,6 +4,7 @@
 // merged type is read as every value of it is.
 
 import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
+import { allSigners } from '../../model/vouched.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { compare, type Decimal } from '../../value/decimal.ts';
 
@@ -37,7 +38,7 @@ export function mergeSlots(a: Slot, b: Slot): Slot | null {
     type,
     isNullable: a.isNullable || b.isNullable,
     isSecret: a.isSecret || b.isSecret,
-    isSigned: a.isSigned || b.isSigned,
+    ...allSigners(a, b),
   };
 }
 

@@ -3,6 +3,7 @@
 // out about a path is kept with the set of actions, so that each is looked into once however many rules read it.
 
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
+import { allSigners } from '../../model/vouched.ts';
 import type { FoundActions, PathNode } from '../incremental/resolved.ts';
 import { failedType, mergeTypes } from './merge.ts';
 
@@ -46,18 +47,18 @@ function nodeOf(
     isNullable,
     isCertain: !isOptional && !isNullable && (above?.isCertain ?? true),
     isSecret: (above?.isSecret ?? false) || found.some(({ slot }) => slot.isSecret),
-    isSigned: (above?.isSigned ?? false) || found.some(isSignedPlace),
+    ...allSigners(...(above === null ? [] : [above]), ...found.flatMap(slotsThatSign)),
     isFailed: found.some(({ slot }) => slot.type === failedType),
     below: new Map(),
     type: null,
   };
 }
 
-/** Signed itself, or an amount whose currency is signed. */
-function isSignedPlace({ slot, parent }: FoundActions): boolean {
-  if (slot.isSigned) return true;
-  if (slot.type.kind !== 'money' || parent === null || slot.type.currencyField === null) return false;
-  return payloadField(parent, slot.type.currencyField)?.isSigned === true;
+/** An amount is signed where its currency is. */
+function slotsThatSign({ slot, parent }: FoundActions): readonly Slot[] {
+  if (slot.type.kind !== 'money' || parent === null || slot.type.currencyField === null) return [slot];
+  const currency = payloadField(parent, slot.type.currencyField);
+  return currency == null ? [slot] : [slot, currency];
 }
 
 /** The place one step below; null below what is no record, and where no action has the field. */

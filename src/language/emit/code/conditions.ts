@@ -165,7 +165,7 @@ function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' 
 /** Definite, but unknown where a signature is asked for and missing. */
 function presence(writer: Writer, read: ReadFrom, test: Js): ConditionCode {
   return read.isSigned
-    ? threeValued(js`(${vouchedCode(writer, read)} ? ${test} ? 2 : 0 : 1)`)
+    ? threeValued(js`((${vouchedCode(writer, read)}) ? ${test} ? 2 : 0 : 1)`)
     : twoValued(test);
 }
 

@@ -1,9 +1,10 @@
 // Reads of the payload and of elements into JavaScript: the path to the JSON, and what turns it into a value. A step
 // whose name every object inherits goes through `own`.
 
+import { agentSigner, signersOf } from '../../model/vouched.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm, Sort, Term } from '../../program/program.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
-import { type Js, js } from './js.ts';
+import { type Js, joinJs, js } from './js.ts';
 import { use, type Writer } from './writer.ts';
 
 /** The value that is read; undefined or null where there is none. */
@@ -96,13 +97,16 @@ export function rawCode(writer: Writer, read: ReadFrom): Js {
 }
 
 function signedCode(writer: Writer, read: ReadFrom, code: Js): Js {
-  return js`(${vouchedCode(writer, read)} ? ${code} : undefined)`;
+  return js`((${vouchedCode(writer, read)}) ? ${code} : undefined)`;
 }
 
 /** Whether what has to be signed is, or the result is known that is read. */
-export function vouchedCode(writer: Writer, { root }: ReadFrom): Js {
-  const isResult = root === 'result' && !writer.variables.has(root);
-  return isResult ? js`f.result !== undefined` : js`f.request.signed === true`;
+export function vouchedCode(writer: Writer, read: ReadFrom): Js {
+  if (read.root === 'result' && !writer.variables.has(read.root)) return js`f.result !== undefined`;
+  const tests = signersOf(read).map((signer) =>
+    signer === agentSigner ? js`f.request.signed === true` : js`f.request.point === ${signer}`,
+  );
+  return joinJs(tests, js` && `);
 }
 
 function isElementItself(read: ReadFrom): boolean {

@@ -138,6 +138,8 @@ function factCode(writer: Writer, fact: RequestFact): Js {
       return js`f.request.signed`;
     case 'request.session':
       return js`f.request.session`;
+    case 'request.point':
+      return js`f.request.point`;
     case 'request.user.id':
       return js`f.request.user?.id`;
     case 'request.user.email':

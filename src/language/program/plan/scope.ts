@@ -3,6 +3,7 @@
 
 import type { FieldRead } from '../../model/expression.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
+import { allSigners } from '../../model/vouched.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
 import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
 
@@ -103,8 +104,9 @@ function isResult(root: string, { variables, result }: Scope): boolean {
   return root === 'result' && !variables.has(root) && result !== null;
 }
 
-function toRead({ root, steps, isSigned, isSecret }: FieldRead, mayBeAbsent: boolean): ReadFrom {
-  return { root, steps, isDeclared: true, isSigned, isSecret, mayBeAbsent };
+function toRead(read: FieldRead, mayBeAbsent: boolean): ReadFrom {
+  const { root, steps, isSecret } = read;
+  return { root, steps, isDeclared: true, ...allSigners(read), isSecret, mayBeAbsent };
 }
 
 /** The sibling that names an amount's currency. */
@@ -113,10 +115,10 @@ function currencyOf(expression: FieldRead, place: SlotPlace, name: string | null
   if (name === null || field === null) return null;
   const steps = [...expression.steps.slice(0, -1), name];
   const isOpen = field.isOptional || field.isNullable;
-  const isSigned = expression.isSigned || field.isSigned;
   const { root, isSecret } = expression;
   const mayBeAbsent = place.mayBeAbsent || isOpen;
-  const read: ReadFrom = { root, steps, isDeclared: true, isSigned, isSecret, mayBeAbsent };
+  const vouching = allSigners(expression, field);
+  const read: ReadFrom = { root, steps, isDeclared: true, ...vouching, isSecret, mayBeAbsent };
   const values = field.type.kind === 'text' ? field.type.values : null;
   const isOne = values?.length === 1 && !isOpen && !field.isSigned;
   return { read, known: isOne ? (values[0] ?? null) : null };

@@ -76,7 +76,7 @@ export abstract class DeclarationParser extends TableParser {
     () => this.CONSUME(Text),
     (_, begin) => {
       const [token] = this.takenFrom(begin);
-      return token === undefined ? null : this.template(token);
+      return token === undefined ? null : this.template(token, true);
     },
   );
 

@@ -26,6 +26,7 @@ import { isAnyText, isAnyWord, literal, sign, Text, type Token, Word, word } fro
 
 /** A text with placeholders, which are read when the tokens of the file have been. */
 export interface WaitingTemplate {
+  readonly isTitle: boolean;
   readonly token: Token;
   readonly parts: TemplatePart[];
 }
@@ -269,10 +270,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
     return isWritten(token) ? { kind: 'because', reason: this.template(token) } : null;
   });
 
-  /** A text whose placeholders are read later. */
-  protected template(token: Token): TemplateNode {
+  /** A text whose placeholders are read later: expressions, or in a title the names of fields. */
+  protected template(token: Token, isTitle = false): TemplateNode {
     const parts: TemplatePart[] = [];
-    this.templates.push({ token, parts });
+    this.templates.push({ token, parts, isTitle });
     return { kind: 'template', parts, span: tokenSpan(token, this) };
   }
 

@@ -3,7 +3,7 @@
 
 import type { TokenType } from 'chevrotain';
 import { spanning } from '../../diagnostic/span.ts';
-import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
+import type { FieldNode, RecordBody, TextLiteral, TypeNode, TypeRange } from '../tree/tree.ts';
 import {
   isWritten,
   makeSpan,
@@ -16,7 +16,7 @@ import {
 import { ExpressionParser } from './expression-rules.ts';
 import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
-import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
+import { isAnyText, isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
 type TypeOf<Kind extends TypeNode['kind']> = Extract<TypeNode, { readonly kind: Kind }>;
 
@@ -58,7 +58,7 @@ export abstract class ShapeParser extends ExpressionParser {
 
   private fieldSigns = { DEF: this.eachToken(sign.colon, sign.optional), ERR_MSG: '`:` or `?:`' };
 
-  // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
+  // type = { ( 'secret' | 'signed' ) [ 'by' Text ] } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {
     if (this.isNext(isModifierWord)) return this.compoundType([]);
     const first = this.SUBRULE(this.typeMember);
@@ -67,12 +67,12 @@ export abstract class ShapeParser extends ExpressionParser {
 
   /** What remains of a type of which nothing has been read, or the first member. */
   private compoundType(members: TypeNode[]): TypeNode | null {
-    const modifiers: Token[] = [];
+    const modifiers: Modifier[] = [];
     const readRest = () => {
       if (this.isNext(isModifierWord)) {
         this.MANY({
           GATE: () => this.isModifier(),
-          DEF: () => modifiers.push(this.OR(this.modifiers)),
+          DEF: () => this.modifier(modifiers),
         });
         this.add(members, this.typeMember);
       }
@@ -84,12 +84,26 @@ export abstract class ShapeParser extends ExpressionParser {
     return this.making(readRest, () => this.typeOf(modifiers, members));
   }
 
-  private typeOf(modifiers: readonly Token[], members: readonly TypeNode[]): TypeNode | null {
+  private modifier(into: Modifier[]): void {
+    const token = this.OR(this.modifiers);
+    const modifier: Modifier = { token, by: null };
+    into.push(modifier);
+    this.OPTION({
+      // A type may have the name `by`.
+      GATE: () => token.tokenType === word.signed && isAnyText(this.LA(2)),
+      DEF: () => {
+        this.CONSUME(word.by);
+        modifier.by = this.text('the name of an enforcement point in quotes');
+      },
+    });
+  }
+
+  private typeOf(modifiers: readonly Modifier[], members: readonly TypeNode[]): TypeNode | null {
     const [first] = members;
     if (first === undefined) return null;
     const span = spanning(first.span, members.at(-1)!.span);
     const type: TypeNode = members.length === 1 ? first : { kind: 'union-type', members, span };
-    return modifiers.reduceRight((inner, token) => modified(inner, token, this), type);
+    return modifiers.reduceRight((inner, modifier) => modified(inner, modifier, this), type);
   }
 
   private modifiers = this.eachToken(word.secret, word.signed);
@@ -207,9 +221,15 @@ function textType(token: Token, ctx: ReadContext): TypeNode | null {
   return text && { kind: 'text-type', text, span: text.span };
 }
 
-function modified(type: TypeNode, token: Token, reader: Reader): TypeNode {
+/** `secret`, or `signed` with whose word it takes. */
+interface Modifier {
+  readonly token: Token;
+  by: TextLiteral | null;
+}
+
+function modified(type: TypeNode, { token, by }: Modifier, reader: Reader): TypeNode {
   const modifier = token.image === 'secret' ? 'secret' : 'signed';
-  return { kind: 'modified-type', modifier, type, span: spanning(tokenSpan(token, reader), type.span) };
+  return { kind: 'modified-type', modifier, by, type, span: spanning(tokenSpan(token, reader), type.span) };
 }
 
 // Line breaks mean nothing to the parser, so the rule that one separates two fields is kept here.

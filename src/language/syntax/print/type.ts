@@ -42,7 +42,7 @@ export function typeLines(type: TypeNode, room: Room): readonly PrintedLine[] {
     case 'record-type':
       return recordLines(type.body, room);
     case 'modified-type':
-      return wrapLines(`${type.modifier} `, typeLines(type.type, room), '');
+      return wrapLines(`${printModifier(type)} `, typeLines(type.type, room), '');
     case 'union-type':
       return type.members
         .map((member) => typeLines(member, room))
@@ -91,4 +91,8 @@ function fieldLines(fields: readonly FieldNode[], room: Room): readonly PrintedL
     const [first, ...rest] = wrapLines(`${prefix} `, lines, '');
     return [{ ...first!, start: field.span.start, doc: field.doc }, ...rest];
   });
+}
+
+function printModifier({ modifier, by }: Extract<TypeNode, { readonly kind: 'modified-type' }>): string {
+  return by === null ? modifier : `${modifier} by ${printText(by)}`;
 }

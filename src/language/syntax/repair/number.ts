@@ -1,6 +1,6 @@
 // A number with a word behind it → money, a duration or a number: `5USD`, `10 m`, `1h30m` and their like.
 
-import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd } from '../parse/tokens.ts';
+import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
 import { byForeignWord, type Cursor, type Repair } from './cursor.ts';
 
 export function repairNumber(here: Cursor): Repair | null {
@@ -13,6 +13,8 @@ export function repairNumber(here: Cursor): Repair | null {
 
 function repairAdjacent(number: Token, next: Token): Repair {
   const image = number.image + next.image;
+  const calendar = calendarUnit(number, next);
+  if (calendar !== null) return repairMonths(number, next, calendar);
   if (next.tokenType === Currency || looksLikeCurrency(next)) {
     const currency = retype(next, Currency, next.image.toUpperCase());
     const message = `\`${image}\` has no blank between amount and currency`;
@@ -44,6 +46,8 @@ function repairAdjacent(number: Token, next: Token): Repair {
 
 function repairApart(number: Token, next: Token): Repair | null {
   const { image } = next;
+  const calendar = calendarUnit(number, next);
+  if (calendar !== null) return repairMonths(number, next, calendar);
   const write = unitDuration(number.image, image);
   if (write !== null) {
     const message = `\`${number.image} ${image}\` has a blank between number and unit`;
@@ -67,6 +71,39 @@ interface Read {
 /** Two tokens as one. */
 function joined(first: Token, last: Token, { type, image }: Read): Token {
   return { ...retype(first, type, image), endOffset: tokenEnd(last) - 1 };
+}
+
+const calendarUnits = {
+  year: /^(?:y|yrs?|years?)$/i,
+  month: /^(?:mo|mos|mon|mons|mths?|months?)$/i,
+};
+type CalendarUnit = keyof typeof calendarUnits;
+
+/** The word of the language for a number of years or months; null for anything else, `m` being minutes, and for the word itself. */
+function calendarUnit(
+  number: Token,
+  { image, startOffset }: Token,
+): CalendarUnit | `${CalendarUnit}s` | null {
+  const unit = (['year', 'month'] as const).find((one) => calendarUnits[one].test(image));
+  if (unit === undefined || !/^\d+$/.test(number.image)) return null;
+  const isWord = image === unit || image === `${unit}s`;
+  if (isWord && startOffset > tokenEnd(number)) return null;
+  return number.image === '1' ? unit : `${unit}s`;
+}
+
+/** `18y`, `18 yrs` and `18years` into `18 years`. */
+function repairMonths(number: Token, next: Token, calendar: CalendarUnit | `${CalendarUnit}s`): Repair {
+  const written =
+    next.startOffset > tokenEnd(number) ? `${number.image} ${next.image}` : number.image + next.image;
+  const message = `\`${written}\` is not how years and months are written`;
+  const write = `${number.image} ${calendar}`;
+  return {
+    to: 1,
+    code: 'duration-spelling',
+    message,
+    write,
+    read: [number, retype(next, word[calendar], calendar)],
+  };
 }
 
 /** `1e3`, `0x10` and `5k` in full; null for anything else. */

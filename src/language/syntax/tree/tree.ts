@@ -95,6 +95,8 @@ export type TypeNode =
   | ({
       readonly kind: 'modified-type';
       readonly modifier: 'secret' | 'signed';
+      /** Whose word it takes; null for the agent's own signature, and for secrets. */
+      readonly by: TextLiteral | null;
       readonly type: TypeNode;
     } & Node)
   /** Two members or more, as in `"a" | "b" | null`; never nested. A modifier stands outside: `secret (a | b)` is `secret a | b`. */

@@ -87,6 +87,7 @@ export const givenSchema: JsonSchema = {
       ),
       at: { ...text(50), description: 'RFC 3339; now unless said otherwise.' },
       session: shortText,
+      point: shortText,
       address: text(100),
       signed: { type: 'boolean' },
       user: objectSchema({}, { id: shortText, email: shortText, roles: textList, groups: textList }),
