@@ -19,9 +19,12 @@ const connections = 8;
 const commitMs = 5;
 const load = join(import.meta.dirname, 'service/load.ts');
 const policy = `
-  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
-  policy limits on pay.send { allow small when payload.amount <= 100 USD }`;
-const body = JSON.stringify({ action_key: 'pay.send', payload: { amount: 10, currency: 'USD' } });
+  action pay.send, pay.count { amount: money(currency) 0.01.., currency: "USD" }
+  meter spent = sum(payload.amount) in USD of pay.count per agent over 1h
+  policy limits on pay.send { allow small when payload.amount <= 100 USD }
+  policy budget on pay.count { allow all  deny beyond when spent > 1_000_000_000 USD }`;
+const bodyOf = (action_key: string) =>
+  JSON.stringify({ action_key, payload: { amount: 10, currency: 'USD' } });
 
 interface Figures {
   readonly perSecond: number;
@@ -33,8 +36,16 @@ interface Bench {
   readonly server: PostgresServer;
   readonly database: string;
   readonly services: readonly Service[];
-  readonly apiKey: string;
+  /** Of an agent for each replica. */
+  readonly apiKeys: readonly string[];
   readonly measureMs: number;
+}
+
+/** What is asked of replicas: without a meter, each for an agent and so a meter key of its own, or all for the same one. */
+interface Asked {
+  readonly count: number;
+  readonly meter?: 'none' | 'own' | 'shared';
+  readonly each?: number;
 }
 
 async function start(measureMs: number): Promise<Bench> {
@@ -51,19 +62,24 @@ async function start(measureMs: number): Promise<Bench> {
   const services: Service[] = [];
   // The first one makes the tables, and the key that all share.
   while (services.length < replicasMax) services.push(await startService({ policies, data, env }));
-  return { server, database, services, apiKey: await addAgent(data, 'buyer', env), measureMs };
+  const apiKeys: string[] = [];
+  while (apiKeys.length < replicasMax) apiKeys.push(await addAgent(data, `buyer-${apiKeys.length}`, env));
+  return { server, database, services, apiKeys, measureMs };
 }
 
 /** All replicas together. */
-async function replicas({ services, apiKey, measureMs }: Bench, count: number): Promise<Figures> {
-  const asking = services.slice(0, count).map(async ({ url }) => {
+async function replicas(
+  { services, apiKeys, measureMs }: Bench,
+  { count, meter = 'none', each = connections }: Asked,
+): Promise<Figures> {
+  const asking = services.slice(0, count).map(async ({ url }, at) => {
     const options: LoadOptions = {
       port: Number(new URL(url).port),
-      apiKey,
+      apiKey: apiKeys[meter === 'own' ? at : 0] ?? '',
       signingSecret: null,
       path: '/v1/authorize',
-      body,
-      connections,
+      body: bodyOf(meter === 'none' ? 'pay.send' : 'pay.count'),
+      connections: each,
       measureMs,
       warmUpMs: measureMs / 4,
     };
@@ -155,20 +171,37 @@ function table(rows: readonly Row[]): string {
     '|---|---|---|---|---|',
     ...lines,
     '',
-    `Three replicas to one: ${ratio(rows[1]!, rows[0]!)}; three bare connections to one: ${ratio(rows[3]!, rows[2]!)}.`,
+    '| | measured | target |',
+    '|---|---|---|',
+    ...targets.map(([what, row, to, target]) => `| ${what} | ${ratio(rows[row]!, rows[to]!)} | ${target} |`),
   ].join('\n');
 }
+
+/** What it is, which row to which other, and what it should be. */
+const targets = [
+  ['three replicas to one', 1, 0, 'at least 2.3'],
+  ['three bare connections to one', 3, 2, ''],
+  ['three replicas, a meter key of each, to no meters', 4, 1, 'at least 0.8'],
+  ['three replicas, one meter key for all, to no meters', 5, 1, 'at least 0.3'],
+  ['one meter key for all, 128 connections of each to 32', 7, 6, 'at least 3.5'],
+] as const;
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string' }, seconds: { type: 'string' }, out: { type: 'string' } },
 });
 const bench = await start(Number(values.seconds ?? 2) * 1000);
 try {
-  await replicas(bench, replicasMax);
+  for (const meter of ['none', 'own', 'shared'] as const)
+    await replicas(bench, { count: replicasMax, meter });
   const insert = await makeBare(bench);
   const rows: readonly Row[] = [
-    { title: 'decisions of 1 replica', beside: 2, measure: () => replicas(bench, 1), rounds: [] },
-    { title: 'decisions of 3 replicas', beside: 3, measure: () => replicas(bench, replicasMax), rounds: [] },
+    { title: 'decisions of 1 replica', beside: 2, measure: () => replicas(bench, { count: 1 }), rounds: [] },
+    {
+      title: 'decisions of 3 replicas',
+      beside: 3,
+      measure: () => replicas(bench, { count: replicasMax }),
+      rounds: [],
+    },
     { title: 'rows of 1 connection', beside: 2, measure: () => bare(bench, insert, 1), rounds: [] },
     {
       title: 'rows of 3 connections',
@@ -176,12 +209,25 @@ try {
       measure: () => bare(bench, insert, replicasMax),
       rounds: [],
     },
+    ...(
+      [
+        ['3 replicas, a meter key of each', { meter: 'own' }],
+        ['3 replicas, one meter key for all', { meter: 'shared' }],
+        ['3 replicas, one meter key for all, 32 connections of each', { meter: 'shared', each: 32 }],
+        ['3 replicas, one meter key for all, 128 connections of each', { meter: 'shared', each: 128 }],
+      ] as const
+    ).map(([title, asked]) => ({
+      title,
+      beside: 3,
+      measure: () => replicas(bench, { count: replicasMax, ...asked }),
+      rounds: [],
+    })),
   ];
   for (let round = 0; round < Number(values.rounds ?? 3); round += 1)
     for (const { measure, rounds } of rows) rounds.push(await measure());
   const text = `# Replicas on PostgreSQL
 
-Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}. Each replica answers ${connections} connections; a commit takes ${commitMs} ms more than the disk does, as with a standby; a bare INSERT sends ${connections} rows at once, with the bytes and indices of a request. No meters.
+Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}. Each replica answers ${connections} connections; a commit takes ${commitMs} ms more than the disk does, as with a standby; a bare INSERT sends ${connections} rows at once, with the bytes and indices of a request. No meters but where they are named.
 
 ${table(rows)}
 `;

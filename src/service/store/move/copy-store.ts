@@ -14,7 +14,7 @@ import { openSqliteStore } from '../sqlite/sqlite.ts';
 import { type DatabaseRows, openDatabaseRows } from './database-rows.ts';
 import { type FileRows, openFileRows } from './file-rows.ts';
 import { movedOf, noteMoved } from './placement.ts';
-import { differing } from './row-sums.ts';
+import { type BucketSum, differing } from './row-sums.ts';
 
 export interface CopyOptions {
   /** The file of the store. */
@@ -69,7 +69,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
     opened(rows, () => rows.close());
     const file = openFileRows(options.path);
     opened(file, async () => file.close());
-    return await copyOpened({ ...options, from, to, rows, file });
+    return await copyOpened({ ...options, from, to, rows, file, seen: new Map() });
   } finally {
     for (const close of closings) await close();
   }
@@ -80,6 +80,8 @@ interface Opened extends CopyOptions {
   readonly to: Store;
   readonly rows: DatabaseRows;
   readonly file: FileRows;
+  /** By table, what the database was seen to hold of the large ones. */
+  readonly seen: Map<string, ReadonlyMap<string, BucketSum>>;
 }
 
 async function copyOpened(copy: Opened): Promise<Copied> {
@@ -205,18 +207,25 @@ function checkLinks(records: readonly ChainRecord[], after: Link): Link {
   return end;
 }
 
-/** Puts right what differs, table by table, and looks again. */
-async function copyRows({ file, rows }: Opened, which: 'large ones' | 'all'): Promise<void> {
+/**
+ * Puts right what differs, table by table, and looks again at what it has put. What was seen of a large table is remembered:
+ * nobody else writes to the database, and while nobody serves the file alone is read whole.
+ */
+async function copyRows({ file, rows, seen }: Opened, which: 'large ones' | 'all'): Promise<void> {
   file.lookAnew();
   for (const table of file.tables) {
     if (which === 'large ones' && !table.isLarge) continue;
     const columns = file.columns(table);
-    const asking = rows.sums(table, columns);
-    const [present, there] = [file.sums(table), await asking];
-    const wrong = differing(present, there);
-    for (const bucket of wrong)
+    const asking = seen.get(table.name) ?? rows.sums(table, { columns });
+    const present = file.sums(table);
+    const there = new Map(await asking);
+    for (const bucket of differing(present, there)) {
       await rows.replace(table, { columns, bucket, rows: file.rows(table, bucket) });
-    if (wrong.length > 0 && differing(present, await rows.sums(table, columns)).length > 0)
+      there.delete(bucket);
+      for (const [name, sum] of await rows.sums(table, { columns, bucket })) there.set(name, sum);
+    }
+    if (differing(present, there).length > 0)
       throw new StoreError('internal', `the rows of \`${table.name}\` came out otherwise than they went in`);
+    if (table.isLarge) seen.set(table.name, there);
   }
 }

@@ -28,7 +28,8 @@ export interface DatabaseRows {
   clear(): Promise<void>;
   /** For the plans of queries; takes a while. */
   analyze(): Promise<void>;
-  sums(table: CopiedTable, columns: readonly string[]): Promise<ReadonlyMap<string, BucketSum>>;
+  /** Of one bucket where it is named, else of all. */
+  sums(table: CopiedTable, rows: Omit<RowsOfBucket, 'rows'>): Promise<ReadonlyMap<string, BucketSum>>;
   /** Puts these rows in the place of those of the bucket. */
   replace(table: CopiedTable, rows: RowsOfBucket): Promise<void>;
   /** Makes it whole, with what `work` does: all at once or not at all. */
@@ -38,7 +39,7 @@ export interface DatabaseRows {
 
 export interface RowsOfBucket {
   readonly columns: readonly string[];
-  readonly bucket: string;
+  readonly bucket?: string;
   readonly rows: Iterable<readonly CopiedValue[]>;
 }
 
@@ -93,7 +94,7 @@ export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
     append: (records) => together(() => append(query, types, records)),
     clear: () => together(async () => void (await query(`TRUNCATE ${tableNames.join(', ')}`))),
     analyze: async () => void (await query('ANALYZE')),
-    sums: (table, columns) => sums(query, types, { table, columns }),
+    sums: (table, rows) => sums(query, types, { table, ...rows }),
     replace: (table, rows) => replace(query, types, { table, ...rows }),
     finish: (end, prunedTo, work) =>
       together(async () => {
@@ -234,17 +235,32 @@ interface TableColumns {
   readonly columns: readonly string[];
 }
 
+/** Of the rows of a bucket; of all where there is none. */
+function conditionOf(bucket: string | undefined): {
+  readonly where: string;
+  readonly values: readonly string[];
+} {
+  if (bucket === undefined) return { where: 'true', values: [] };
+  const { definition, from, until } = bucketEnds(bucket);
+  return {
+    where: 'definition = $1 AND request_id >= $2 AND request_id < $3',
+    values: [definition, from, until],
+  };
+}
+
 async function sums(
   query: Query,
   types: ColumnTypes,
-  { table: { name, isLarge }, columns }: TableColumns,
+  { table: { name, isLarge }, columns, bucket: one }: TableColumns & Omit<RowsOfBucket, 'rows'>,
 ): Promise<ReadonlyMap<string, BucketSum>> {
+  const { where, values } = conditionOf(isLarge ? one : undefined);
   const texts = columns.map((column) =>
     types.get(`${name}.${column}`) === 'bool' ? `${column}::int4::text` : `${column}::text`,
   );
   const bucket = isLarge ? `definition || ' ' || substr(request_id, 1, ${bucketDigits})` : "''";
   const found = await query<BucketSum & { bucket: string }>(
-    `SELECT bucket, ${sumColumns} FROM (SELECT ${bucket} AS bucket, ${digestColumn(texts)} FROM ${name} OFFSET 0) AS rows GROUP BY 1`,
+    `SELECT bucket, ${sumColumns} FROM (SELECT ${bucket} AS bucket, ${digestColumn(texts)} FROM ${name} WHERE ${where} OFFSET 0) AS rows GROUP BY 1`,
+    values,
   );
   return new Map(found.map(({ bucket, ...sum }) => [bucket, sum]));
 }
@@ -254,11 +270,8 @@ async function replace(
   types: ColumnTypes,
   { table: { name, isLarge, added }, columns, bucket, rows }: TableColumns & RowsOfBucket,
 ): Promise<void> {
-  if (isLarge) {
-    const { definition, from, until } = bucketEnds(bucket);
-    const where = 'definition = $1 AND request_id >= $2 AND request_id < $3';
-    await query(`DELETE FROM ${name} WHERE ${where}`, [definition, from, until]);
-  } else await query(`DELETE FROM ${name}`);
+  const { where, values } = conditionOf(isLarge ? bucket : undefined);
+  await query(`DELETE FROM ${name} WHERE ${where}`, values);
   const sent: (readonly CopiedValue[])[] = [];
   const send = async () => await insert(query, types, name, { columns, rows: sent.splice(0), added });
   for (const row of rows) if (sent.push(row) === rowsAtOnce) await send();

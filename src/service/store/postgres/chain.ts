@@ -20,6 +20,8 @@ import type { Work } from './transaction.ts';
 
 const tables = ['requests', 'refusals', 'changes', 'request_events', 'knots'] as const;
 
+const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events', knot: 'knots' } as const;
+
 const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature, lanes_json AS "lanesJson"';
 
 export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
@@ -103,30 +105,51 @@ interface Stretch {
   readonly settled: number;
 }
 
+/** What a stretch is read from: where it lies, and which kinds of records lie there. */
+interface Frame {
+  readonly pruning: StoredCheckpoint | null;
+  readonly after: number;
+  readonly upTo: number;
+  readonly first: number | null;
+  readonly last: number | null;
+  readonly kinds: readonly RecordKind[];
+}
+
+const kindsThere = (Object.entries({ request: 'requests', ...tableOf }) as [RecordKind, string][])
+  .map(
+    ([kind, table]) =>
+      `CASE WHEN EXISTS (SELECT FROM ${table} WHERE sequence > span.after AND sequence <= span."upTo") THEN '${kind}' END`,
+  )
+  .join(', ');
+
+/** In one round trip: a table without records there is not asked for them. */
+const frameText = `SELECT row_to_json(pruned) AS pruning, span.after, span."upTo", ends.first, ends.last,
+    array_remove(ARRAY[${kindsThere}], NULL) AS kinds
+  FROM (SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS each) AS ends
+  LEFT JOIN (
+    SELECT ${checkpointColumns} FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1) AS pruned ON true
+  CROSS JOIN LATERAL (SELECT greatest($1::int8, coalesce(pruned.sequence, 0)) AS after) AS place
+  CROSS JOIN LATERAL (SELECT place.after, least(place.after + $2::int8, $3::int8) AS "upTo") AS span`;
+
 async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Stretch): Promise<ChainStretch> {
-  const [found] = await rows<StoredCheckpoint>(
-    `SELECT ${checkpointColumns} FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1`,
-  );
-  const pruning = found === undefined ? null : checkpointOf(found);
+  const [frame] = await rows<Frame>(frameText, [afterSequence, countMax, settled]);
+  if (frame === undefined) throw new Error('a chain has ends');
+  const { after, upTo, first, last, kinds } = frame;
+  const records: ChainRecord[] = [];
+  for (const kind of kinds)
+    records.push(
+      ...(kind === 'request'
+        ? await readRequests(rows, after, upTo)
+        : await readOthers(rows, kind, after, upTo)),
+    );
+  const pruning = frame.pruning === null ? null : checkpointOf(frame.pruning);
   const begin: Link = pruning ?? chainStart;
-  const after = Math.max(afterSequence, begin.sequence);
-  const upTo = Math.min(after + countMax, settled);
-  const records = [
-    ...(await readRequests(rows, after, upTo)),
-    ...(await readOthers(rows, 'refusal', after, upTo)),
-    ...(await readOthers(rows, 'change', after, upTo)),
-    ...(await readOthers(rows, 'event', after, upTo)),
-    ...(await readOthers(rows, 'knot', after, upTo)),
-  ];
-  const [ends] = await rows<{ readonly first: number | null; readonly last: number | null }>(
-    `SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS ends`,
-  );
   return {
     pruning,
     records: records.sort((a, b) => a.entry.sequence - b.entry.sequence),
-    firstSequence: ends?.first ?? null,
+    firstSequence: first,
     // What has come since this store looked is for the stretch that asks for more.
-    lastSequence: Math.max(begin.sequence, upTo < settled ? (ends?.last ?? 0) : settled),
+    lastSequence: Math.max(begin.sequence, upTo < settled ? (last ?? 0) : settled),
   };
 }
 
@@ -179,8 +202,6 @@ function entryOf(kind: RecordKind, { lane = 0, follows, ...columns }: LaneColumn
     kind,
   };
 }
-
-const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events', knot: 'knots' } as const;
 
 async function readOthers(
   rows: Rows,
