@@ -2,6 +2,7 @@
 // answers; every "no" passes the naive checker, and what passes with one clause removed is a "no" of z3, too. By hand,
 // since z3 is large: npm run oracle, or with another number of sets, npm run oracle -- 50
 
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Claim, PolicySet } from '../src/language/model/policy.ts';
@@ -56,21 +57,40 @@ interface Tally {
   readonly wrong: string[];
 }
 
-async function main(setsWanted: number): Promise<void> {
+/** What z3 has taken of its memory it keeps, so that each process compares no more than these. */
+const setsAtOnce = 50;
+
+/** Of all parts together; what was wrong is printed by the part that found it. */
+function compareInParts(setsWanted: number): void {
+  const all = { sets: 0, claims: 0, no: 0, withSums: 0, refused: 0, unanswered: 0, wrong: 0 };
+  for (let from = 0; from < setsWanted; from += setsAtOnce) {
+    const to = Math.min(from + setsAtOnce, setsWanted);
+    const { stdout, status } = spawnSync(process.execPath, [import.meta.filename, `${from}`, `${to}`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (status !== 0) throw new Error(`sets ${from} to ${to} could not be compared`);
+    const part = JSON.parse(stdout) as typeof all;
+    for (const key of Object.keys(all) as (keyof typeof all)[]) all[key] += part[key];
+    console.log(line(all));
+  }
+  process.exit(all.wrong > 0 || all.no === 0 || all.refused === 0 ? 1 : 0);
+}
+
+/** Compares these of the drawn sets, and prints what came of it as JSON. */
+async function comparePart(from: number, to: number): Promise<void> {
   const load = createRequire(join(import.meta.dirname, 'package.json'));
   const { init } = load('z3-solver') as { readonly init: () => Promise<Z3> };
   const { Context } = await init();
   const ask = askIn(new Context('main'));
   const tally: Tally = { sets: 0, claims: 0, no: 0, withSums: 0, refused: 0, unanswered: 0, wrong: [] };
   // About one in twelve drawn sets has errors and is left out.
-  for (const { name, set } of (await lawSets(Math.ceil(setsWanted * 1.3))).slice(0, setsWanted)) {
+  for (const { name, set } of (await lawSets(Math.ceil(to * 1.3))).slice(from, to)) {
     tally.sets += 1;
     for (const action of set.actions.keys()) await compareAction(tally, { name, set, action, ask });
-    if (tally.sets % 50 === 0) console.log(line(tally));
   }
-  console.log(line(tally));
   for (const one of tally.wrong) console.error(one);
-  process.exit(tally.wrong.length > 0 || tally.no === 0 || tally.refused === 0 ? 1 : 0);
+  process.stdout.write(JSON.stringify({ ...tally, wrong: tally.wrong.length }), () => process.exit(0));
 }
 
 function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
@@ -89,8 +109,10 @@ function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
   };
 }
 
-function line({ sets, claims, no, withSums, refused, unanswered, wrong }: Tally): string {
-  return `${sets} sets, ${claims} claims, ${no} no, ${withSums} with sums, ${refused} shortened logs refused, ${unanswered} without an answer of z3, ${wrong.length} wrong`;
+type Counts = Readonly<Record<keyof Tally, number>>;
+
+function line({ sets, claims, no, withSums, refused, unanswered, wrong }: Counts): string {
+  return `${sets} sets, ${claims} claims, ${no} no, ${withSums} with sums, ${refused} shortened logs refused, ${unanswered} without an answer of z3, ${wrong} wrong`;
 }
 
 interface Compared {
@@ -201,4 +223,6 @@ function fractionText(fraction: Fraction): string {
   return signOf(fraction) < 0 ? `(- ${size})` : size;
 }
 
-await main(Number(process.argv[2] ?? 500));
+const [first = 500, to = null] = process.argv.slice(2).map(Number);
+if (to === null) compareInParts(first);
+else await comparePart(first, to);

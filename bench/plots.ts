@@ -87,7 +87,7 @@ function readyPlot(
           format: (ms: number) => duration(ms * 1e6),
         }
       : { label: 'kept a policy', kind: 'logarithmic' as const, format: size };
-  const title = what === 'ready' ? 'Time until policies are in force' : 'Memory kept a policy';
+  const title = what === 'ready' ? 'Time until policies are active' : 'Memory kept a policy';
   return plotted({ title, x: policyAxis, y, lines });
 }
 

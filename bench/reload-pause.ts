@@ -14,7 +14,7 @@ import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts
 export interface ReloadPause {
   readonly workload: WorkloadName;
   readonly policies: number;
-  /** The longest stretch of processor time between two requests, from the change until well after it is in force. */
+  /** The longest stretch of processor time between two requests, from the change until well after it is active. */
   readonly longestPauseMs: number;
   /** The same while nothing changes: deciding itself, and collecting its garbage. */
   readonly usualPauseMs: number;

@@ -1,5 +1,5 @@
 // A start of the part of the service that has the policies, from the directory alone and with what an earlier start has kept: from the
-// call to a set in force. Run by itself: `node warm-start.ts actions|wild COUNT`.
+// call to active policies. Run by itself: `node warm-start.ts actions|wild COUNT`.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

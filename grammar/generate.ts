@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
-import { contextualWords, literal, reservedWords } from '../src/language/syntax/parse/tokens.ts';
+import { contextualWords, createLexer, literal, reservedWords } from '../src/language/syntax/parse/tokens.ts';
 import { declarationVocabulary, effectVocabulary } from '../src/language/syntax/repair/vocabulary.ts';
 import { alternativesOf, fromTheTop, type Production } from './productions.ts';
 import { type RailroadShapes, railroadPage } from './railroad.ts';
@@ -22,8 +22,9 @@ export function generate(): Readonly<Record<string, string>> {
   };
 }
 
-/** In the order in which a reader meets them, from the whole file down; throws where two cannot be told apart. */
+/** In the order in which a reader meets them, from the whole file down; throws where two, or two tokens, cannot be told apart. */
 export function productions(): readonly Production[] {
+  createLexer(false);
   return fromTheTop(new PolicyParser(false).getSerializedGastProductions() as readonly Production[]);
 }
 

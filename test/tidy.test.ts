@@ -37,6 +37,13 @@ const linesMax = 420;
 const filesMax = 24;
 const longFunctionsMax = 12;
 
+/** Words of the glossary, each with other words for the same thing. */
+const otherWords: readonly (readonly [word: string, others: RegExp])[] = [
+  ['active policies', /\bin\s(\W*\s)?force\b|in-force|inForce|\b(current|live|enforced) policies\b/i],
+  ['approval group', /approver groups?\b|groups? of approvers/i],
+  ['enforcement point', /\bPEP\b|\benforcers?\b/],
+];
+
 /** `service/store` for a file of it; the files on top of `src` by their own names. */
 function folderOf(file: string): string {
   const [top = '', wing = '', folder = ''] = file.split('/');
@@ -160,6 +167,12 @@ describe('the house', () => {
 
   it('names no folder after nothing', () => {
     expect(files.filter((file) => /\/(utils?|common|helpers?|types|misc)\//.test(file))).toEqual([]);
+  });
+
+  it.each(otherWords)('says %s, and no other word for it', (_, others) => {
+    const pages = globSync(['README.md', 'docs/**/*.md']).map((file) => [file, readFileSync(file, 'utf8')]);
+    const all = [...files.map((file) => [file, textOf(file)]), ...pages];
+    expect(all.flatMap(([file, text = '']) => (others.test(text) ? [file] : []))).toEqual([]);
   });
 
   it('exports through one barrel', () => {

@@ -26,9 +26,13 @@ function createClient(context: ExtensionContext): LanguageClient {
   const [command, ...args] = workspace.isTrusted ? settings.get<readonly string[]>('server', []) : [];
   const server: ServerOptions = command === undefined ? own : { command, args };
   return new LanguageClient('writ', 'Writ', server, {
-    documentSelector: [{ scheme: 'file', language: 'writ' }],
+    documentSelector: [
+      { scheme: 'file', language: 'writ' },
+      { scheme: 'file', pattern: '**/*.test.yaml' },
+      { scheme: 'file', pattern: '**/writ.yaml' },
+    ],
     initializationOptions: { policies: policiesFolder() },
-    synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{policy,txt,csv}') },
+    synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{policy,txt,csv,jsonl,test.yaml}') },
   });
 }
 

@@ -118,7 +118,7 @@ function brokenCase(draw: Draw, apiKey: string): Case {
     isWhole: false,
     isEnded: draw.chance(0.95),
     cuts: draw.chance(0.3) ? cutsOf(draw, bytes.length) : [],
-    // Damage may mend a body, but it never makes one more.
+    // Damage may fix a body, but it never makes one more.
     grantsMax: bodies.length,
     statuses: null,
   };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type MeteredRequest, meterReading } from '../../src/language/spec/meters.ts';
 import { formatDecimal, fromNumber } from '../../src/language/value/decimal.ts';
-import { begin, inForceOf, type World } from '../requests/metered.ts';
+import { activeOf, begin, type World } from '../requests/metered.ts';
 import { isOnPostgres } from '../store/place.ts';
 import { agentRow, temporaryFolder } from '../store/rows.ts';
 import { runBudget } from './budget-rounds.ts';
@@ -63,7 +63,7 @@ describe('a week of windows', () => {
     const path = join(temporaryFolder(), 'writ.db');
     const agent = agentRow();
     // The week in which clocks go back in Europe.
-    const world: World = { nowMs: Date.parse('2026-10-22T00:00Z'), inForce: inForceOf(weekly) };
+    const world: World = { nowMs: Date.parse('2026-10-22T00:00Z'), active: activeOf(weekly) };
     let service = await begin(path, world, agent);
     const counted: MeteredRequest[] = [];
     const meter = { aggregate: 'sum', over: { kind: 'last', seconds: 24 * 3_600 } } as const;

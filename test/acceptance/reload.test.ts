@@ -78,8 +78,8 @@ it('keeps deciding by the last good set when an edit is broken, and says so', {
 
   edit((text) => text.replace('fro 10m', 'for 10m').replaceAll('> 500 USD', '> 1_000 USD'));
   await stateWhen((one) => one.status === 'current');
-  const [mended] = await runLoad({ url: service.url, key, total: 1, clients: 1, request: () => request });
-  expect(mended?.reply.body.decision).toBe('ALLOW');
+  const [fixed] = await runLoad({ url: service.url, key, total: 1, clients: 1, request: () => request });
+  expect(fixed?.reply.body.decision).toBe('ALLOW');
 });
 
 async function stateWhen(isReached: (state: { status: string }) => boolean): Promise<unknown> {

@@ -256,7 +256,7 @@ describe('what is measured', () => {
     await pass(minuteMs);
     expect(told().toSorted()).toEqual([
       expect.stringMatching(
-        /^Alert: Policies on disk not in force\. The policies on disk have not been in force/,
+        /^Alert: Policies on disk not active\. The policies on disk have not been active/,
       ),
       expect.stringMatching(/^Alert: Webhook failing\. 1 webhook has failed for 15 minutes or longer\./),
       expect.stringMatching(/^Over: Applications waiting/),

@@ -30,20 +30,20 @@ test('an open request stays, and all after it', async () => {
   await store.requests.append(requestRow(), { openMax: 20 });
   expect(await pruneRecords(store, { beforeMs: afterAllMs, nowMs })).toMatchObject({
     deletedCount: 6,
-    kept: { sequence: 7, because: 'in-force' },
+    kept: { sequence: 7, because: 'still-counts' },
   });
   expect(await store.requests.countOpen('agent-1', nowMs)).toBe(1);
 });
 
-test('so do a grant in force and a request whose idempotency key is in use', async () => {
+test('so do a grant that holds and a request whose idempotency key is in use', async () => {
   const { store } = await createChainedStore();
   const early = await pruneRecords(store, { beforeMs: afterAllMs, nowMs: startMs + 1000 });
-  expect(early).toMatchObject({ deletedCount: 1, kept: { sequence: 2, because: 'in-force' } });
+  expect(early).toMatchObject({ deletedCount: 1, kept: { sequence: 2, because: 'still-counts' } });
   const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: afterAllMs + 1 };
   await store.requests.append(requestRow({ idempotency }), { openMax: 20 });
   const late = await pruneRecords(store, { beforeMs: afterAllMs, nowMs: afterAllMs });
   // Record 8 is that of the first pruning.
-  expect(late).toMatchObject({ deletedCount: 7, kept: { sequence: 9, because: 'in-force' } });
+  expect(late).toMatchObject({ deletedCount: 7, kept: { sequence: 9, because: 'still-counts' } });
 });
 
 test('all may go, and numbers go on', async () => {

@@ -193,7 +193,7 @@ describe('how a request stands', () => {
     });
   });
 
-  test('a request that was rejected is no longer in force, and goes with the others', async () => {
+  test('a request that was rejected no longer holds, and goes with the others', async () => {
     const { store } = await createDecided();
     const nowMs = startMs + 700_000;
     expect(await pruneRecords(store, { beforeMs: nowMs, nowMs })).toMatchObject({ deletedCount: 9 });

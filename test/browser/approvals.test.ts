@@ -35,7 +35,7 @@ test('an empty queue says what would stand there, and to whom nothing ever will'
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   const ann = await open(service(), { email: 'ann@example.com', theme: 'dark' });
   await ann.page.goto('/approvals');
-  await ann.page.getByText('You belong to no group of approvers.').waitFor();
+  await ann.page.getByText('You belong to no approval group.').waitFor();
 });
 
 test('the queue is by deadline and is worked through by keys alone', async () => {
@@ -402,7 +402,7 @@ test('where a step-up comes first, the control owner gives it here, too', async 
   await votePanel(page).getByRole('button', { name: 'Step up' }).waitFor();
 });
 
-test('an approval that the current policies refuse says so', async () => {
+test('an approval that the active policies refuse says so', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.both', { amount: 3 });
   const [dora, ben] = [
@@ -421,6 +421,6 @@ test('an approval that the current policies refuse says so', async () => {
   );
   await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
   await ben.page.getByText('Decided: rejected').waitFor();
-  await ben.page.getByText('You approved, but the current policies refuse it').waitFor();
+  await ben.page.getByText('You approved, but the active policies refuse it').waitFor();
   await usePolicies(service(), policies);
 });

@@ -1,4 +1,4 @@
-// What changes, in the browser: the copy compared with the set in force by keyboard alone, an example that is tried at once,
+// What changes, in the browser: the copy compared with the active policies by keyboard alone, an example that is tried at once,
 // and what is shown while there is nothing to compare.
 
 import type { Page } from 'playwright-core';
@@ -53,7 +53,7 @@ test('the loosest comes first, with what it rests on and a request that is tried
   const { page } = await open(await world(), { email });
   await page.goto('/playground');
   await press(page, whatChanges(page));
-  await policyPane(page).getByText('The copy is as the set in force').waitFor();
+  await policyPane(page).getByText('The copy equals the active policies').waitFor();
   await press(page, whatChanges(page));
 
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 12_000\n'));
@@ -80,7 +80,7 @@ test('the loosest comes first, with what it rests on and a request that is tried
   expect(await lines.innerText()).toMatch(
     /action: "pay.make"[\s\S]*expect: \{"decision":"ALLOW","by":"p\/small"\}/,
   );
-  await dialog.getByLabel('Expected').selectOption({ label: 'DENY, as in force' });
+  await dialog.getByLabel('Expected').selectOption({ label: 'DENY, as active' });
   await lines.getByText('expect: {"decision":"DENY","by":"default_deny"}').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.keyboard.press('Escape');

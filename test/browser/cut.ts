@@ -1,4 +1,4 @@
-// A line to a service that can be cut and mended: what a browser sees when the service, or the way to it, goes away.
+// A line to a service that can be cut and fixed: what a browser sees when the service, or the way to it, goes away.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ export interface Line {
   /** The service at the near end of the line. */
   readonly service: Service;
   readonly cut: () => Promise<void>;
-  readonly mend: () => Promise<void>;
+  readonly fix: () => Promise<void>;
 }
 
 export async function lineTo(service: Service): Promise<Line> {
@@ -46,6 +46,6 @@ export async function lineTo(service: Service): Promise<Line> {
   return {
     service: { ...service, url: `http://127.0.0.1:${port}`, port },
     cut,
-    mend: () => listen(port),
+    fix: () => listen(port),
   };
 }

@@ -68,7 +68,7 @@ test('the history says what changed with a set, and leads to the comparison, whi
   await page.getByRole('textbox', { name: 'Request as JSON' }).getByText('pay.make').waitFor();
 });
 
-test('the page begins with the set in force and the one before it; the same set twice changes nothing; one that is not kept says so', async () => {
+test('the page begins with the active policies and the set before them; the same set twice changes nothing; one that is not kept says so', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com', expected: /404/ });
   await page.goto('/compare');
   await page.getByRole('heading', { name: /Loosened/ }).waitFor();

@@ -101,7 +101,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await page.goBack();
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
 
-  // By keyboard: to the mistake, and mended.
+  // By keyboard: to the mistake, and fixed.
   await diagnostics(page)
     .getByRole('button', { name: /^demo\.policy:8:\d+$/ })
     .focus();
@@ -131,7 +131,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await page.locator('.text-diff-new').waitFor();
   await page.getByRole('button', { name: 'Discard demo.policy' }).click();
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
-  await page.getByText('The copy is as the set in force').waitFor();
+  await page.getByText('The copy equals the active policies').waitFor();
   await answer(page).getByText('Small', { exact: true }).first().waitFor();
   expect(await recorded(shared)).toBe(before);
   expect(shared.policies.state().failure).toBeNull();
@@ -186,7 +186,7 @@ test('the editor completes by the action, obeys the content policy, and lets the
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('what is wrong with a request is told where it stands, and the set in force may change meanwhile', async () => {
+test('what is wrong with a request is told where it stands, and the active policies may change meanwhile', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email, expected: /400/ });
   await page.goto('/playground');
@@ -216,7 +216,7 @@ test('what is wrong with a request is told where it stands, and the set in force
   await answer(page).locator('strong').getByText('Over 100 to x').waitFor();
   await answer(page).getByText('It would wait for 1 approval by finance').waitFor();
 
-  // The copy lies over whatever is in force.
+  // The copy lies over whatever is active.
   await usePolicies(shared, policies.replace('Over 100 to', 'More than 100 to'));
   await answer(page).locator('strong').getByText('More than 100 to x').waitFor();
   await page.locator('.cm-line', { hasText: 'More than 100' }).waitFor();

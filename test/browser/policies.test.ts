@@ -1,4 +1,4 @@
-// The policies: what is in force, what failed and where, how often rules decide, what shadow rules would change, the files.
+// The policies: what is active, what failed and where, how often rules decide, what shadow rules would change, the files.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -59,10 +59,10 @@ const rowOf = (page: Page, rule: string) =>
 const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
-test('what is in force: rules with their hits, effects of shadow rules, groups, meters, hostile names as text', async () => {
+test('what is active: rules with their hits, effects of shadow rules, groups, meters, hostile names as text', async () => {
   const { page } = await open(await world(), { email });
   await page.goto('/policies');
-  await page.getByText('In force', { exact: true }).waitFor();
+  await page.getByText('Active', { exact: true }).waitFor();
   const cells = async (rule: string) => (await rowOf(page, rule).getByRole('cell').allInnerTexts()).slice(2);
   await rowOf(page, 'demo/most').waitFor();
   expect((await cells('demo/most')).slice(0, 2)).toEqual(['3', '3']);
@@ -95,7 +95,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   const shared = await world();
   const { page } = await open(shared, { email, theme: 'dark' });
   await page.goto('/policies');
-  await page.getByText('In force', { exact: true }).waitFor();
+  await page.getByText('Active', { exact: true }).waitFor();
   const mistaken = policies.replace('payload.amount > 1_000_000', 'payload.amout > 1_000_000');
   const broken = `${mistaken}\n\n\n\n\n# \u202Eexe.gnp\n`;
   onTestFinished(() => usePolicies(shared, policies));
@@ -122,7 +122,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
 
   // Every other page says so, too.
   await page.goto('/overview');
-  await page.getByText('The policies on disk are not in force').waitFor();
+  await page.getByText('The policies on disk are not active').waitFor();
   await page.getByRole('link', { name: 'Policies ! failed to load' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'See what is wrong' }).click();
@@ -146,7 +146,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
   writeFileSync(shared.policyFile, policies);
-  await page.getByText('In force', { exact: true }).waitFor();
+  await page.getByText('Active', { exact: true }).waitFor();
   await wrong.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Policies', exact: true }).waitFor();
 });
@@ -158,10 +158,10 @@ test('who may reads the directory again; the others see no button', async () => 
   const again = admin.page.getByRole('button', { name: 'Reload' });
   await again.focus();
   await admin.page.keyboard.press('Enter');
-  await admin.page.getByText('The policies are reloaded and in force').waitFor();
+  await admin.page.getByText('The policies are reloaded and active').waitFor();
   const approver = await open(shared, { email: 'ben@example.com' });
   await approver.page.goto('/policies');
-  await approver.page.getByText('In force', { exact: true }).waitFor();
+  await approver.page.getByText('Active', { exact: true }).waitFor();
   expect(await approver.page.getByRole('button', { name: 'Reload' }).count()).toBe(0);
 });
 
@@ -216,9 +216,9 @@ test('a file that is not there is told, and what was shown of one that goes stay
 test('who serves is shown to operators: the replica, its set and its version', async () => {
   const { page } = await open(await world(), { email });
   await page.goto('/policies');
-  const row = page.getByRole('row').filter({ hasText: 'the set in force' });
+  const row = page.getByRole('row').filter({ hasText: 'the active policies' });
   await row.waitFor();
-  expect(await row.innerText()).toMatch(/\(\d+\)\s+Ready\s+the set in force\s+0\.1\.0/);
+  expect(await row.innerText()).toMatch(/\(\d+\)\s+Ready\s+the active policies\s+0\.1\.0/);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.setViewportSize(sizes.phone);
   expect(await isTooWide(page)).toBe(false);

@@ -184,7 +184,7 @@ test('signing in anew in another window changes nothing for the same person, and
 
 test('the service goes away and comes back: a banner, pages that can be tried again, and news as before', async () => {
   await people();
-  const { service: near, cut, mend } = await lineTo(service());
+  const { service: near, cut, fix } = await lineTo(service());
   const { page } = await open(near, {
     email: ann,
     expected: /ERR_|Failed to load|Failed to fetch|Load failed/,
@@ -202,7 +202,7 @@ test('the service goes away and comes back: a banner, pages that can be tried ag
   await page.getByRole('dialog').getByText('this may not have been saved').waitFor();
   expect(await page.getByLabel('Reason').inputValue()).toBe('while it is away');
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await mend();
+  await fix();
   await banner.waitFor({ state: 'detached' });
   const admin = await signedIn(service(), ann);
   const { body } = await admin.send('/v1/switches', {

@@ -28,9 +28,9 @@ it('keeps nothing of a file that is gone, and takes the good set up again after 
   const broken = compile(sourcesOf(policy), memory);
   expect(broken.set).toBeNull();
   expect([...memory.parsed.keys()]).toEqual(['b.policy']);
-  const mended = compile(sourcesOf(action, policy), memory);
-  expect(mended.set).toEqual(first.set);
-  expect(mended.diagnostics).toEqual(first.diagnostics);
+  const fixed = compile(sourcesOf(action, policy), memory);
+  expect(fixed.set).toEqual(first.set);
+  expect(fixed.diagnostics).toEqual(first.diagnostics);
 });
 
 it('reads anew what rests on the texts of a list, and what rests on their number', () => {

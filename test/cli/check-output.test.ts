@@ -7,11 +7,11 @@ import { Value } from 'typebox/value';
 import { describe, expect, it, vi } from 'vitest';
 import { codes } from '../../src/language/diagnostic/codes.ts';
 import { compile, type PolicySources } from '../../src/pipeline.ts';
-import { findingsOf } from '../../src/tools/cli/tasks/findings.ts';
 import { fixPolicies } from '../../src/tools/cli/tasks/fix.ts';
 import { toGithub } from '../../src/tools/cli/tasks/github.ts';
 import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
 import { toSarif } from '../../src/tools/cli/tasks/sarif.ts';
+import { findingsOf } from '../../src/tools/findings/findings.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 

@@ -396,6 +396,52 @@ describe('a client', () => {
 });
 
 describe('writ requests, approve, reject', () => {
+  test('assigns what waits, and puts it off, without deciding it', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const people: Awaited<ReturnType<typeof personWith>>[] = [];
+    for (const name of ['ben', 'kim'])
+      people.push(
+        await personWith(service, admin, {
+          email: `${name}@example.com`,
+          roles: ['approver'],
+          groups: ['finance'],
+        }),
+      );
+    const [asBen] = people.map(({ headers }) => runner(service, tokenOf(headers)));
+    const body = '{"action_key":"demo.escalate","payload":{}}';
+    const { request_id: id } = (await (await authorize(service, { body })).json()) as { request_id: string };
+    const handling = async () => (await people[0]!.send(`/v1/requests/${id}/handling`)).body;
+    const asked: { name: string; is_you: boolean }[] = (await handling()).people;
+    const me = asked.find((one) => one.is_you)!;
+
+    expect(await asBen!('requests', 'assign', id, 'me')).toMatchObject({
+      code: 0,
+      stdout: `${me.name} looks after ${id}\n`,
+    });
+    expect((await handling()).assigned_to?.name).toBe(me.name);
+    const stranger = await asBen!('requests', 'assign', id, 'Somebody else');
+    expect([stranger.code, stranger.stderr]).toEqual([
+      1,
+      `error: nobody of this name can answer it: these can: ${asked.map((one) => (one.is_you ? `${one.name} (me)` : one.name)).join(', ')}\n`,
+    ]);
+    const kim = asked.find((one) => !one.is_you)!;
+    expect((await asBen!('requests', 'assign', id, kim.name)).code).toBe(0);
+    expect((await handling()).assigned_to?.name).toBe(kim.name);
+    expect((await asBen!('requests', 'assign', id, 'nobody')).stdout).toContain('nobody in particular');
+    expect((await handling()).assigned_to).toBeNull();
+
+    expect((await asBen!('requests', 'put-off', id, '30m')).stdout).toMatch(
+      /out of your inbox until 20\d\d-/,
+    );
+    expect((await handling()).snoozed_until).not.toBeNull();
+    expect((await asBen!('requests', 'put-off', id, '0s')).stdout).toBe(`${id} is back in your inbox\n`);
+    expect((await handling()).snoozed_until).toBeNull();
+    const odd = await asBen!('requests', 'put-off', id, 'later');
+    expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('`later` is not a duration such as')]);
+    expect((await asBen!('requests', 'put-off', id, '30d')).code).toBe(1);
+    expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('pending');
+  });
+
   test('lists, shows and decides what waits', async () => {
     const { service, admin, run } = await startWithAdmin();
     const ben = await personWith(service, admin, {

@@ -12,7 +12,7 @@ import { writ } from './writ.ts';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 
-/** A way to a service that can be cut, and mended at the same address. */
+/** A way to a service that can be cut, and fixed at the same address. */
 async function openRelay(port: number) {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -37,7 +37,7 @@ async function openRelay(port: number) {
   await open(0);
   onTestFinished(cut);
   const { port: own } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${own}`, cut, mend: () => open(own) };
+  return { url: `http://127.0.0.1:${own}`, cut, fix: () => open(own) };
 }
 
 function follow(env: Readonly<Record<string, string>>) {
@@ -74,7 +74,7 @@ test('requests are followed as they come, each once, also when the service was a
   relay.cut();
   await expect.poll(errors, soon).toMatch(/does not answer .*Trying again\.\n$/);
   const third = await ask();
-  await relay.mend();
+  await relay.fix();
   await expect.poll(ids, soon).toEqual([older, first, second, third]);
   expect(errors()).toMatch(/Trying again\.\nthe service answers again\n$/);
   child.kill('SIGINT');

@@ -55,7 +55,7 @@ describe('writ prove', () => {
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('it is about other policies')]);
   });
 
-  it('writes each refutation as a test, once, which fails until the policies are mended', async () => {
+  it('writes each refutation as a test, once, which fails until the policies are fixed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'writ-prove-'));
     const policy = (limit: number): string => `action pay.make { amount: number 0.. }
 policy pays on pay.make { allow small when payload.amount <= ${limit} }

@@ -60,7 +60,7 @@ describe('an example request', () => {
 });
 
 describe('the copy', () => {
-  it('holds only what differs from the set in force', () => {
+  it('holds only what differs from the active policies', () => {
     const changed = withText([], { path: 'b.policy', text: 'new' }, 'old');
     expect(changed).toEqual([{ path: 'b.policy', text: 'new' }]);
     expect(withText(changed, { path: 'b.policy', text: 'old' }, 'old')).toEqual([]);
@@ -185,7 +185,7 @@ describe('marks', () => {
     expect(markIssues(readJson('{'), [issue])).toMatchObject([{ message: expect.stringContaining('name') }]);
   });
 
-  it('are mended in every file that the fix names, or in none', () => {
+  it('are fixed in every file that the fix names, or in none', () => {
     const texts = new Map([['a.policy', 'one\namout\n']]);
     const textOf = (path: string) => texts.get(path) ?? null;
     expect(fixedFiles(diagnostic.fix, textOf)).toEqual([{ path: 'a.policy', text: 'one\namount\n' }]);

@@ -17,12 +17,19 @@ const names = [
   ['reauth', 'REAUTH_REQUIRED'],
 ] as const;
 
+export interface Counted {
+  readonly faults: readonly string[];
+  /** Of all requests, by their decision and by what became of those that waited. */
+  readonly counts: readonly number[];
+}
+
 /** Once no process serves; `slotCount` of them have at the same time. */
-export async function countingFaults(
+export async function countStatistics(
   place: StorePlace,
   slotCount: number,
   { outcomes, ended, fromMs, untilMs }: Verdict,
-): Promise<readonly string[]> {
+): Promise<Counted> {
+  let counts: readonly number[] = [];
   const clock = () => Date.now() + laterMs;
   const faults: string[] = [];
   const stores = [];
@@ -38,7 +45,7 @@ export async function countingFaults(
       if (slot + 1 === slotCount) {
         const range = overviewRange({ fromMs, untilMs }, { bucketsMax: 100, nowMs: clock() });
         const { buckets, escalations } = await readOverview(statistics, range);
-        const counted = [
+        counts = [
           ...names.map(([name]) => buckets.reduce((sum, bucket) => sum + bucket[name], 0)),
           ...[escalations.approved, escalations.rejected, escalations.expired],
         ];
@@ -46,12 +53,12 @@ export async function countingFaults(
           ...names.map(([, outcome]) => outcomes.get(outcome) ?? 0),
           ...[ended.approved, ended.rejected, ended.expired],
         ];
-        if (counted.join() !== right.join()) faults.push(`statistics say ${counted}, the records ${right}`);
+        if (counts.join() !== right.join()) faults.push(`statistics say ${counts}, the records ${right}`);
       }
       await statistics.close();
     }
   } finally {
     for (const store of stores) await store.close();
   }
-  return faults;
+  return { faults, counts };
 }

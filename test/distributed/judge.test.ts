@@ -14,6 +14,7 @@ const nothing: History = {
   stops: [],
   faults: new Map(),
   services: [],
+  starts: [],
 };
 const waits = {
   kind: 'request',
@@ -98,13 +99,18 @@ test.each([
   [
     'a code that is good twice',
     ['r', 's'].flatMap((id) => [request(id), event(id, 'decided', 'approved')]),
-    { proofs: [{ code: '1', person: 'p', requests: ['r', 's'], granted: ['r'] }] },
+    {
+      proofs: [
+        { step: 1, person: 'p', requests: ['r'], granted: [] },
+        { step: 1, person: 'p', requests: ['s'], granted: ['s'] },
+      ],
+    },
     'good twice',
   ],
   [
     'a step-up that is lost',
     [request('r')],
-    { proofs: [{ code: '1', person: 'p', requests: ['r'], granted: ['r'] }] },
+    { proofs: [{ step: 1, person: 'p', requests: ['r'], granted: ['r'] }] },
     'told as granted by a step-up and not stored so',
   ],
 ])('%s is seen', async (_, entries, history, fault) => {

@@ -137,11 +137,12 @@ function faultsOfDetails(walk: Walk, { outcomes, proofs }: History): readonly st
   for (const { id, executed, isTaken } of outcomes)
     if (isTaken && consumed.get(id) !== executed)
       faults.push(`told that it was ${executed ? '' : 'not '}used, stored otherwise: ${id}`);
-  for (const { code, requests, granted } of proofs) {
-    if (requests.filter((id) => ended.get(id) === 'approved').length > 1)
-      faults.push(`code ${code} was good twice: ${requests}`);
+  for (const { granted } of proofs)
     for (const id of granted)
       if (ended.get(id) !== 'approved') faults.push(`told as granted by a step-up and not stored so: ${id}`);
+  for (const [code, shown] of Map.groupBy(proofs, ({ person, step }) => `${step} of ${person}`)) {
+    const stepped = shown.flatMap(({ requests }) => requests).filter((id) => ended.get(id) === 'approved');
+    if (stepped.length > 1) faults.push(`code ${code} was good twice: ${stepped}`);
   }
   for (const [id, deadlineMs] of deadlines)
     if (!ended.has(id) && deadlineMs + sweptWithinMs < latestMs)

@@ -14,7 +14,7 @@ import { makeWebhook } from '../../src/service/webhooks/webhook.ts';
 import { firstAdmin, password, personWith, setUpCodes } from '../http/person-client.ts';
 import { openWire } from '../store/cut-wire.ts';
 import { startReceiver } from '../webhooks/service.ts';
-import { countingFaults } from './counted.ts';
+import { countStatistics } from './counted.ts';
 import { judge } from './judge.ts';
 import { messageFaults } from './messages.ts';
 import { run } from './nemesis.ts';
@@ -63,7 +63,7 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
     }),
   );
   const owners: Owner[] = [];
-  for (const email of ['dan@example.com', 'eve@example.com']) {
+  for (const email of ['dan', 'eve', 'fay', 'gil'].map((name) => `${name}@example.com`)) {
     const { person, headers } = await personWith({ url: '', store }, admin, { email, roles: ['owner'] });
     const { secret } = offerTotp(person);
     // A new factor steps up for nothing at first.
@@ -76,26 +76,13 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   const draft = { url: receiver.url, events: ['agent.revoked'], format: 'standard' } as const;
   const made = await makeWebhook(hooks, { person: admin, roles: admin.roles }, draft);
   const webhookId = made.kind === 'made' ? made.webhook.id : '';
+  console.info(`NEMESIS_SEED=${seed}`);
   const history = await run({ server, replicas, store, voters, owners, seconds, seed, pauseMs });
   const verdict = await judge(store, history);
   const { faults, outcomes: _, ...counts } = verdict;
   const { received } = receiver;
   expect(await messageFaults(directory, { webhookId, received, stops: history.stops })).toEqual([]);
-  const answers = Object.groupBy(history.told, ({ status, decision }) => decision ?? String(status));
-  const told = Object.fromEntries(Object.entries(answers).map(([answer, all]) => [answer, all?.length]));
-  const stops = history.stops.length;
   const services = history.services.map(Math.round);
-  console.info(
-    JSON.stringify({
-      seed,
-      ...counts,
-      told,
-      messages: received.length,
-      stops,
-      services,
-      ...Object.fromEntries(history.faults),
-    }),
-  );
   expect(faults.slice(0, 10)).toEqual([]);
   expect(counts.usedLeast).toBe(1);
   expect(Math.min(counts.ended.approved, counts.ended.rejected)).toBeGreaterThan(2);
@@ -104,6 +91,7 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   expect(Math.max(...services)).toBeLessThan(Number.POSITIVE_INFINITY);
   expect(received.length).toBeGreaterThan(0);
   expect(counts.granted).toBeGreaterThan(isLong ? 200 : 50);
+  expect(Math.min(counts.ended.expired, counts.consumed, counts.steppedUp)).toBeGreaterThan(0);
   const { chain, differences } = await verifyStore(store);
   expect([chain.kind, differences]).toEqual(['whole', []]);
   // Each replica has written a lane, and each start of one goes on with that of its slot.
@@ -114,5 +102,24 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   const slots = await server.query<{ slot: number }>('SELECT DISTINCT slot FROM requests', database.name);
   const slotCount = Math.max(...slots.map(({ slot }) => slot)) + 1;
   const place = { url: wire.url, keyFile: join(replicas.data, 'writ.key') };
-  expect(await countingFaults(place, slotCount, verdict)).toEqual([]);
+  const statistics = await countStatistics(place, slotCount, verdict);
+  expect(statistics.faults).toEqual([]);
+  console.info(
+    JSON.stringify({
+      ...counts,
+      told: countsBy(history.told, ({ status, decision }) => decision ?? String(status)),
+      messages: received.length,
+      stops: countsBy(history.stops, ({ kind }) => kind),
+      services,
+      starts: history.starts.map(Math.round),
+      statistics: statistics.counts,
+      verified: chain.kind === 'whole' && { sequence: chain.end.sequence, lanes: chain.end.lanes?.length },
+      nemesis: Object.fromEntries(history.faults),
+    }),
+  );
 });
+
+function countsBy<T>(all: readonly T[], nameOf: (one: T) => string): Readonly<Record<string, number>> {
+  const groups = Object.entries(Object.groupBy(all, nameOf));
+  return Object.fromEntries(groups.map(([name, group = []]) => [name, group.length]));
+}

@@ -28,7 +28,8 @@ const sweptWithinMs = 2_500;
 export async function run(options: RunOptions): Promise<History> {
   const { clientCount = 24 } = options;
   const { next: random } = createRandom(options.seed);
-  const empty = { told: [], votes: [], outcomes: [], proofs: [], stops: [], services: [], agents: [] };
+  const noted = { told: [], votes: [], outcomes: [], proofs: [], stops: [], starts: [] };
+  const empty = { ...noted, services: [], agents: [] };
   const world: World = { ...options, ...empty, faults: new Map(), random, session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: clientCount }, (_, at) => client(world, at));
@@ -182,8 +183,10 @@ async function turnOff({ documents }: Store, id: string): Promise<void> {
 const kinds = ['failover', 'killed', 'slow', 'stopped', 'cut', 'server'] as const;
 /** Each kind has its turn, however short the run is; the server fails over to its standby and back. */
 const turns = [...kinds, 'failover'] as const;
-/** And people end so many requests, of either word. */
+/** And people end so many requests, of either word, */
 const endedMin = 3;
+/** and step up so often. */
+const steppedUpMin = 2;
 
 const serviceMaxMs = 20_000;
 
@@ -198,12 +201,20 @@ async function untilDecided({ told }: World): Promise<number> {
   return Number.POSITIVE_INFINITY;
 }
 
+async function timed(work: () => Promise<void>): Promise<number> {
+  const fromMs = performance.now();
+  await work();
+  return performance.now() - fromMs;
+}
+
 async function nemesis(world: World): Promise<void> {
-  const { random, seconds, faults, votes, replicas, server } = world;
+  const { random, seconds, faults, votes, proofs, replicas, server } = world;
   const note = (fault: string) => faults.set(fault, (faults.get(fault) ?? 0) + 1);
   const endsAtMs = performance.now() + seconds * 1000;
-  const isDue = () => performance.now() < endsAtMs || !ended('approved') || !ended('rejected');
+  const isDue = () =>
+    performance.now() < endsAtMs || !ended('approved') || !ended('rejected') || !haveSteppedUp();
   const ended = (word: string) => votes.filter(({ said }) => said === word).length >= endedMin;
+  const haveSteppedUp = () => proofs.filter(({ granted }) => granted.length > 0).length >= steppedUpMin;
   for (let round = 0; round < turns.length || isDue(); round += 1) {
     await sleep(400 + random() * 800);
     const replica = replicas.all[Math.floor(random() * replicas.all.length)]!;
@@ -213,7 +224,7 @@ async function nemesis(world: World): Promise<void> {
       case 'killed':
         await replica.service?.end('SIGKILL');
         replica.service = null;
-        await replicas.start(replica);
+        world.starts.push(await timed(() => replicas.start(replica)));
         break;
       case 'stopped':
         replica.service?.process.kill('SIGSTOP');
@@ -223,7 +234,7 @@ async function nemesis(world: World): Promise<void> {
       case 'cut':
         replica.wire.cut();
         await sleep(300 + random() * 900);
-        replica.wire.mend();
+        replica.wire.fix();
         break;
       case 'slow':
         replica.wire.slow(10 + random() * 80);

@@ -107,12 +107,12 @@ async function copyFolder(from: string, to: string): Promise<void> {
 
 /** From here on nothing is acknowledged that the standby has not. */
 async function waitForStandby(primary: PostgresServer): Promise<void> {
+  const isThere = async (condition: string) =>
+    (await primary.query(`SELECT 1 FROM pg_stat_replication WHERE ${condition}`)).length > 0;
+  // Commits need not wait while it comes up.
+  while (!(await isThere("state = 'streaming'"))) await sleep(20);
   await setSynchronous(primary, '*');
-  for (;;) {
-    const [found] = await primary.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
-    if (found !== undefined) break;
-    await sleep(20);
-  }
+  while (!(await isThere("sync_state = 'sync'"))) await sleep(20);
   // It comes after all that was acknowledged before.
   await commit(primary);
 }

@@ -39,9 +39,10 @@ export interface Outcome {
   readonly isTaken: boolean;
 }
 
-/** A code that a person showed for two requests at once. */
+/** A code that a person showed for two requests at once, and perhaps again for two others. */
 export interface Proof {
-  readonly code: string;
+  /** Which of the person's codes. */
+  readonly step: number;
   readonly person: string;
   readonly requests: readonly string[];
   /** Of these, the ones that are told as granted by it. */
@@ -66,13 +67,17 @@ export interface History {
   readonly faults: ReadonlyMap<string, number>;
   /** After each failover: how long until something was decided again, in milliseconds; infinite where nothing was. */
   readonly services: readonly number[];
+  /** Of each replica that was killed: how long the next one took until it served, in milliseconds. */
+  readonly starts: readonly number[];
 }
 
 export const budget = 120;
 export const area = 'pay';
 
 /** Whoever has no answer by then asks again elsewhere, and does not know. */
-export const patienceMs = 1_500;
+const patienceMs = 1_500;
+/** A password is hashed meanwhile, behind those of others. */
+export const peoplePatienceMs = 10_000;
 
 /** How long people have for `pay.soon`. */
 export const soonMs = 1_000;
@@ -141,6 +146,7 @@ export interface World extends RunOptions {
   readonly stops: Stop[];
   readonly faults: Map<string, number>;
   readonly services: Promise<number>[];
+  readonly starts: number[];
   readonly random: () => number;
   readonly agents: Agent[];
   /** Whose budget is used now; the next one once it is used up. */

@@ -256,11 +256,11 @@ describe('a bundle', () => {
     expect(await fault('bundle', { ...settings, WRIT_BUNDLE_KEY: 'A'.repeat(43) })).toMatch(/by another key/);
   });
 
-  test('that is older than the one in force', async () => {
+  test('that is older than the active one', async () => {
     mkdirSync(join(data, 'bundle'));
     writeFileSync(join(data, 'bundle/last.writ'), await bundleAt(3_000));
     put(await bundleAt(2_000));
-    expect(await fault('bundle', settings)).toMatch(/before the one in force.*allow_older/);
+    expect(await fault('bundle', settings)).toMatch(/before the active one.*allow_older/);
   });
 });
 

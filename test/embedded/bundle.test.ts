@@ -202,7 +202,7 @@ describe('commands take a bundle where they take policies', () => {
     }
   });
 
-  test('none is mended: `check --fix` says so', async () => {
+  test('none is fixed: `check --fix` says so', async () => {
     expect(await run('check', 'plain.writ', '--fix')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('a bundle is made anew'),

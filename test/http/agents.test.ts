@@ -1,4 +1,4 @@
-// Agents over HTTP: registered, found, changed and stopped by people, each change in force with the next request and
+// Agents over HTTP: registered, found, changed and stopped by people, each change taking effect with the next request and
 // recorded with who made it.
 
 import { describe, expect, test } from 'vitest';

@@ -198,6 +198,7 @@ describe('checks', () => {
     ['{}', ['/action_key', '/payload']],
     ['{"action_key":"","payload":{}}', ['/action_key']],
     ['{"action_key":7,"payload":{}}', ['/action_key']],
+    ['{"action_key":"a.\\u0000","payload":{}}', ['/action_key']],
     ['{"action_key":null,"payload":[]}', ['/action_key', '/payload']],
     ['{"action_key":"a.b","payload":null}', ['/payload']],
     ['{"action_key":"a.b","payload":{},"extra/1":1}', ['/extra~11']],

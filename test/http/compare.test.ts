@@ -1,4 +1,4 @@
-// Comparing files with the set in force over HTTP: what `writ diff` says, examples that can be tried and decide as they say,
+// Comparing files with the active policies over HTTP: what `writ diff` says, examples that can be tried and decide as they say,
 // who may ask, and what comes where the files or the thread fail.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,9 +22,9 @@ policy p on pay.make {
 guarantee ceiling on pay.make { never allow when payload.amount > 10_000 }
 `;
 
-const inForce = policies(1_000);
+const active = policies(1_000);
 const raised = policies(12_000);
-const blocking = inForce.replace('"mallory"', '"mallory" or payload.to == "eve"');
+const blocking = active.replace('"mallory"', '"mallory" or payload.to == "eve"');
 
 const shared = shareService();
 let admin: Person;
@@ -33,7 +33,7 @@ let auditor: Client;
 beforeAll(async () => {
   admin = await firstAdmin(shared());
   auditor = await personWith(shared(), admin, { email: 'eve@example.com', roles: ['auditor'] });
-  await usePolicies(shared(), inForce);
+  await usePolicies(shared(), active);
 });
 
 const filesOf = (text: string) => [{ path: 'demo.policy', text }];
@@ -60,15 +60,15 @@ async function diffOf(before: string, after: string): Promise<unknown> {
 test.each([
   ['loosened', raised, 2, 0],
   ['stricter', blocking, 0, 2],
-  ['the same in other words', inForce.replace('<= 1000 and', '<= 500 + 500 and'), 0, 0],
+  ['the same in other words', active.replace('<= 1000 and', '<= 500 + 500 and'), 0, 0],
 ])('says what `writ diff` prints of the same texts: %s', async (_name, text, loosened, stricter) => {
   const { status, body } = await compare({ files: filesOf(text) });
   expect(status).toBe(200);
-  expect(body.comparison).toEqual(await diffOf(inForce, text));
+  expect(body.comparison).toEqual(await diffOf(active, text));
   expect(body.comparison).toMatchObject({ loosened, stricter, undecided: 0, limits: [] });
 });
 
-test('has for each finding a request that the set in force and the files decide as it says', async () => {
+test('has for each finding a request that the active policies and the files decide as it says', async () => {
   const { body } = await compare({ files: filesOf(raised) });
   expect(body.comparison.findings.length).toBeGreaterThan(1);
   expect(body.requests.length).toBe(body.comparison.findings.length);
@@ -91,7 +91,7 @@ test('without files nothing changes', async () => {
 });
 
 test('of files with errors there are their places, and no comparison', async () => {
-  const { status, body } = await compare({ files: filesOf(inForce.replace('by finance', 'by fnance')) });
+  const { status, body } = await compare({ files: filesOf(active.replace('by finance', 'by fnance')) });
   expect([status, body.comparison, body.requests]).toEqual([200, null, []]);
   expect(body.diagnostics).toContainEqual(
     expect.objectContaining({

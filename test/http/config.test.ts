@@ -55,7 +55,7 @@ test('flags stand above the environment, that above the file', () => {
     config: { host: '::', port: 3, burst: 1, ratePerMinute: 2, sandboxToken: 'abc' },
   });
   const origins = loaded.ok
-    ? Object.fromEntries(loaded.inForce.map(({ name, origin }) => [name, origin]))
+    ? Object.fromEntries(loaded.settings.map(({ name, origin }) => [name, origin]))
     : {};
   expect(origins).toMatchObject({
     port: '--port',
@@ -63,7 +63,7 @@ test('flags stand above the environment, that above the file', () => {
     data: 'default',
     host: join(directory, 'writ.yaml'),
   });
-  expect(JSON.stringify(loaded.ok && loaded.inForce)).not.toContain('abc');
+  expect(JSON.stringify(loaded.ok && loaded.settings)).not.toContain('abc');
 });
 
 test('the address of a collector may come from the variable that all programs read', () => {
@@ -109,7 +109,7 @@ test('the public address, webhooks and mail', () => {
       smtp: { url: 'smtps://writ:s3cret@mail.example.com', from: 'writ@example.com' },
     },
   });
-  expect(JSON.stringify(loaded.ok && loaded.inForce)).not.toContain('s3cret');
+  expect(JSON.stringify(loaded.ok && loaded.settings)).not.toContain('s3cret');
   expect(load({ environment: { WRIT_WEBHOOKS_ALLOW_PRIVATE: 'false' } }).loaded).toMatchObject({
     config: { areWebhooksPrivate: false },
   });
@@ -165,7 +165,7 @@ test('a file that is named must be there', () => {
   expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml cannot be read (ENOENT)');
 });
 
-test('`writ config` prints what is in force, where it came from, and no secret', async () => {
+test('`writ config` prints the effective value, where it came from, and no secret', async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'writ.yaml'), 'port: 9000\nsandbox:\n  token: hush-hush\n');
   const writ = fileURLToPath(new URL('../../src/tools/cli/writ.js', import.meta.url));

@@ -47,11 +47,11 @@ test('a broken reload is told with its diagnostics and without paths, while the 
 
   writeFileSync(service.policyFile, policyText.replace('"demo.deny" because', '"demo.allow" because'));
   await service.policies.reload();
-  const mended = (await (await fetch(`${service.url}/readyz`)).json()) as {
+  const fixed = (await (await fetch(`${service.url}/readyz`)).json()) as {
     policies: Record<string, unknown>;
   };
-  expect(mended.policies).toMatchObject({ status: 'current', failure: null });
-  expect(mended.policies.digest).not.toBe(digest);
+  expect(fixed.policies).toMatchObject({ status: 'current', failure: null });
+  expect(fixed.policies.digest).not.toBe(digest);
   expect(await (await authorize(service)).json()).toMatchObject({ decision: 'DENY' });
 });
 

@@ -1,6 +1,6 @@
 // Policy directories with the thread that follows each, kept from one service to the next, also of another test file: a
 // thread that has its code and has compiled once takes over in a moment. INVARIANT: whoever takes one finds the policies that it
-// would have found in a new one, in force.
+// would have found in a new one, active.
 
 import {
   mkdirSync,

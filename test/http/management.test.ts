@@ -20,7 +20,7 @@ async function startWithAdmin(changes: Parameters<typeof startService>[0] = {}) 
 const post = (body?: unknown) => ({ method: 'POST', ...(body === undefined ? {} : { body }) });
 
 describe('policies', () => {
-  test('say what is in force, and are read again when asked', async () => {
+  test('say what is active, and are read again when asked', async () => {
     const { service, ann } = await startWithAdmin();
     const { body } = await ann.send('/v1/policies');
     expect(body).toMatchObject({

@@ -45,7 +45,7 @@ test('decisions, refusals and time are counted', async () => {
   expect(seriesValue(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
 });
 
-test('the policy set in force, and what became of each change', async () => {
+test('the active policies, and what became of each change', async () => {
   const service = await startService();
   const change = async (text: string) => {
     writeFileSync(service.policyFile, text);

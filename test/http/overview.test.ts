@@ -104,7 +104,7 @@ describe('the overview', () => {
 });
 
 describe('the hits of rules', () => {
-  test('are told of each rule of the set in force, and of shadow rules what they would change', async () => {
+  test('are told of each rule of the active policies, and of shadow rules what they would change', async () => {
     const service = await startService();
     const client = await tokenClient(service, await firstAdmin(service));
     writeFileSync(

@@ -4,15 +4,12 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
-import { createMetering } from '../../src/service/requests/metering/metering.ts';
-import { openStore } from '../../src/service/store/open.ts';
 import { readTestFile } from '../../src/tools/testing/read.ts';
 import type { PastRequest, TestCase } from '../../src/tools/testing/test-file.ts';
-import { newPlace } from '../store/place.ts';
 import { type Client, firstAdmin, personWith, send } from './person-client.ts';
-import { authorize, type Service, startService, temporaryDirectory } from './service.ts';
+import { authorize, type Service, startService } from './service.ts';
 import { give, type View } from './written-policies.ts';
 
 // Generous: other work may share the machine.
@@ -66,19 +63,6 @@ function stepOf({ situation, answer, expectation, name }: TestCase, next: TestCa
   return { situation, answer, decision, result: next?.before?.at(-1)?.result ?? null };
 }
 
-/** With nothing left of the past that its meters have not counted. */
-async function startReady(startsWith: string, clock: () => number): Promise<Service> {
-  const { place, drop } = await newPlace(temporaryDirectory());
-  onTestFinished(drop);
-  const store = await openStore(place);
-  const metering = createMetering({ meters: store.meters, clock });
-  const service = await startService({ startsWith, clock, store, metering });
-  const inForce = service.policies.current();
-  for (let noting = metering.note(inForce); noting !== null; noting = metering.note(inForce)) await noting;
-  await metering.settled();
-  return service;
-}
-
 interface Asking {
   readonly service: Service;
   readonly key: string;
@@ -107,7 +91,7 @@ const ownerEmail = 'owner@example.com';
 
 /** With the agent of the sequence. */
 async function startAsking(pack: Pack, steps: readonly Step[], clock: () => number): Promise<Asking> {
-  const service = await startReady(pack.text, clock);
+  const service = await startService({ startsWith: pack.text, clock });
   const { agent, request } = steps[0]!.situation;
   const added = await addAgent(service.store, {
     name: 'of the pack',

@@ -304,7 +304,7 @@ describe('an invitation', () => {
       [{ roles: ['auditor', 'admin'] }, 'the role `admin`'],
       [{ roles: ['auditor', 'operator'] }, 'the role `operator`'],
       [{ roles: ['approver'], groups: ['finance'] }, 'the role `approver`'],
-      [{ roles: ['owner'], groups: ['finance'] }, 'groups of approvers'],
+      [{ roles: ['owner'], groups: ['finance'] }, 'approval groups'],
     ] as const) {
       const asked = await otto.send('/v1/invitations', post({ ...draft, ...standing }));
       expect([asked.status, asked.body.detail]).toEqual([403, `only an admin gives ${what}`]);

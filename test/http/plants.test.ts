@@ -78,6 +78,7 @@ test.each([
   ['{"id":1,"name":"\\ud800"}'],
   ['{"id":1,"name":"x","tag":null}'],
   ['{"id":1,"name":"x","tag":3}'],
+  ['{"id":1,"name":"x\\u0000"}'],
   [`{"id":1,"name":"x","deep":${'['.repeat(100_000)}`],
   [`{"id":1,"name":"${'x'.repeat(300_000)}"}`],
 ])('%.60s: 400', async (body) => {

@@ -37,7 +37,7 @@ async function requestOf(service: Service, action: string, payload: object = {})
   return ((await reply.json()) as { readonly request_id: string }).request_id;
 }
 
-describe('the files of the set in force', () => {
+describe('the files of the active policies', () => {
   test('are listed with their text, and where policies and rules stand in it', async () => {
     const { digest } = shared().policies.state();
     const files = await auditor.send('/v1/policies/files');
@@ -132,11 +132,11 @@ describe('the files of the set in force', () => {
 });
 
 describe('a try', () => {
-  test('decides a request by the set in force, and by files laid over it; nothing is recorded', async () => {
+  test('decides a request by the active policies, and by files laid over it; nothing is recorded', async () => {
     const before = await auditor.send('/v1/requests?limit=200');
-    const inForce = await attempt({ request: allowed });
-    expect(inForce.status).toBe(200);
-    expect(inForce.body).toMatchObject({
+    const active = await attempt({ request: allowed });
+    expect(active.status).toBe(200);
+    expect(active.body).toMatchObject({
       issues: [],
       digested: [],
       diagnostics: [

@@ -8,6 +8,7 @@ import { createPolicyHistory, type PolicyHistoryOptions } from '../../src/servic
 import { rollBackFiles } from '../../src/service/policies/roll-back.ts';
 import type { SetTexts } from '../../src/service/policies/texts.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { isOnPostgres } from '../store/place.ts';
 import { temporaryFolder } from '../store/rows.ts';
 import { type Client, firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { shareService, startService } from './service.ts';
@@ -30,7 +31,7 @@ async function history(): Promise<readonly any[]> {
   return items;
 }
 
-/** As soon as the set in force is in it. */
+/** As soon as the active policies are in it. */
 async function noted(): ReturnType<typeof history> {
   for (;;) {
     const items = await history();
@@ -183,7 +184,7 @@ test('the texts of a digest are the latest; a store that fails keeps nobody, and
 });
 
 test('an earlier set is written back by an admin, with the reason on record, and the one that went stays known', async () => {
-  const service = await startService();
+  const service = await startService({ store: await openStore({ path: `${temporaryFolder()}/writ.db` }) });
   const first = await firstAdmin(service);
   const admin = await tokenClient(service, first);
   const ben = await personWith(service, first, { email: 'ben@example.com', roles: ['operator'] });
@@ -236,6 +237,21 @@ test('an earlier set is written back by an admin, with the reason on record, and
   // And forward again, which brings back the file that went.
   expect((await send(admin, { digest: now, seen: old, reason: 'it was right' })).body.digest).toBe(now);
   expect(readFileSync(more, 'utf8')).toContain('payload.amount == 13');
+});
+
+test.runIf(isOnPostgres)('no set is written back where several processes may serve the store', async () => {
+  const service = await startService();
+  const first = await firstAdmin(service);
+  const admin = await tokenClient(service, first);
+  const before = readFileSync(service.policyFile, 'utf8');
+  const { digest } = service.policies.current();
+  const asked = { digest, seen: digest, reason: 'it let too much through' };
+  const refused = await admin.send('/v1/policies/roll-back', { method: 'POST', body: asked });
+  expect([codeOf(refused), refused.body.detail]).toEqual([
+    [409, 'conflict'],
+    expect.stringContaining('several processes may serve this store'),
+  ]);
+  expect(readFileSync(service.policyFile, 'utf8')).toBe(before);
 });
 
 test('a place that is reached by a link, or that nobody may write, is left as it is', async () => {

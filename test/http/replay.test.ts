@@ -28,7 +28,7 @@ policy d on doc.read { allow few when payload.pages <= ${pages} }
 policy k on key.use { allow few when payload.uses <= 5 }
 `;
 
-const inForce = policies(1_000);
+const active = policies(1_000);
 const changed = policies(3_000, 2);
 const earlier = policies(100);
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
     ?.schema as JsonSchema;
   await usePolicies(service, earlier);
   await ask(service, 'pay.make', { payload: { amount: 500, to: 'ann' } });
-  await usePolicies(service, inForce);
+  await usePolicies(service, active);
   for (const amount of [20, 900, 2_000, 20_000])
     await ask(service, 'pay.make', { payload: { amount, to: 'ann' } });
   paid = (await ask(service, 'pay.make', { payload: { amount: 2_500, to: 'bob' } })).request_id;
@@ -85,7 +85,7 @@ async function replayedBy(after: string): Promise<Record<string, unknown>> {
   const root = mkdtempSync(join(tmpdir(), 'writ-replay-test-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const [name, text] of [
-    ['active', inForce],
+    ['active', active],
     ['files', after],
   ] as const) {
     mkdirSync(join(root, name));
@@ -119,7 +119,7 @@ const fewer = (count: number) => ({
   busiest: { before: count, now: 0 },
 });
 
-test('files each changed request under its finding, and tells earlier policies from the set in force', async () => {
+test('files each changed request under its finding, and tells earlier policies from the active policies', async () => {
   const { answer } = (await replay({ files: filesOf(changed) })).lines.at(-1);
   const { matrix, people, findings, examples, requests, withheld, decided_by, against } = answer.replay;
   expect(requests).toBe(11);
@@ -151,13 +151,13 @@ test('files each changed request under its finding, and tells earlier policies f
 });
 
 test('a secret that the payload check would have to read makes its request untellable, and is counted', async () => {
-  const shorter = inForce.replace('secret string 1..90, uses', 'secret string 1..90, odd: integer, uses');
+  const shorter = active.replace('secret string 1..90, uses', 'secret string 1..90, odd: integer, uses');
   const { answer } = (await replay({ files: filesOf(shorter) })).lines.at(-1);
   expect(answer.replay.other_shape).toEqual({ 'key.use': 2 });
-  const open = inForce.replace('token: secret string 1..90', 'token: integer');
+  const open = active.replace('token: secret string 1..90', 'token: integer');
   expect((await replay({ files: filesOf(open) })).lines.at(-1).answer.replay.withheld).toBe(2);
   // A digest has the very form of this record, and rules might read it.
-  const record = inForce.replace('token: secret string 1..90', 'token: { secret: string }');
+  const record = active.replace('token: secret string 1..90', 'token: { secret: string }');
   const tried = (await replay({ files: filesOf(record) })).lines.at(-1).answer.replay;
   expect(tried.withheld).toBe(2);
   const rows: readonly Record<string, number>[] = Object.values(tried.matrix);
@@ -166,7 +166,7 @@ test('a secret that the payload check would have to read makes its request untel
 });
 
 test('of files with errors there are their places, and nothing is tried', async () => {
-  const { answer } = (await replay({ files: filesOf(inForce.replace('by finance', 'by fnance')) })).lines.at(
+  const { answer } = (await replay({ files: filesOf(active.replace('by finance', 'by fnance')) })).lines.at(
     -1,
   );
   expect([answer.replay, answer.requests]).toEqual([null, []]);

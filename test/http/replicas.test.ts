@@ -40,7 +40,9 @@ async function startReplica(
 }
 
 test('a store in a file is served by the one process', async () => {
-  const service = await startService({ self: { name: 'a (1)', version: '1.2.3', startedAtMs: 5 } });
+  const store = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
+  const self = { name: 'a (1)', version: '1.2.3', startedAtMs: 5 };
+  const service = await startService({ store, self });
   const admin = await tokenClient(service, await firstAdmin(service));
   const { digest } = service.policies.state();
   expect((await admin.send('/v1/replicas')).body).toEqual({
@@ -145,7 +147,7 @@ test('without a database nothing is granted, `/readyz` says so within a second, 
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(granted.filter((atMs) => atMs > cutAtMs)).toEqual([]);
   const mendedAtMs = performance.now();
-  wire.mend();
+  wire.fix();
   await expect.poll(() => granted.at(-1) ?? 0, { interval: 5, timeout: 5_000 }).toBeGreaterThan(mendedAtMs);
   const backAfterMs = performance.now() - mendedAtMs;
   isOver = true;

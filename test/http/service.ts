@@ -12,6 +12,8 @@ import { type AppDeps, createApp } from '../../src/service/http/app.ts';
 import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
 import { tokenDigest } from '../../src/service/http/routes/plants.ts';
 import type { PolicyHost } from '../../src/service/policies/policy-host.ts';
+import { startMeterUpkeep } from '../../src/service/requests/metering/meter-upkeep.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore, type StorePlace } from '../../src/service/store/open.ts';
@@ -34,6 +36,8 @@ export interface Service {
   readonly apiKey: string;
   /** Lines that were logged. */
   readonly log: readonly string[];
+  /** Resolves when the meters of the active policies are known, as a start waits for them. */
+  readonly takeMeters: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -83,8 +87,14 @@ async function openService(options: ServiceOptions, wantedPort = 0): Promise<Ser
   const added = await addAgent(store, { name: 'buyer', riskTier: 'low', controlOwner: 'ops', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   const log: string[] = [];
+  const { clock = Date.now } = changes;
+  const metering = changes.metering ?? createMetering({ meters: store.meters, clock });
+  const onFailure = (error: unknown) => void log.push(String(error));
+  const upkeep = startMeterUpkeep({ metering, policies: () => policies.current(), onFailure });
+  await upkeep.take();
   const app = createApp({
     store,
+    metering,
     policies,
     sandboxTokenDigest: tokenDigest(sandboxToken),
     rate: { perMinute: 60_000, burst: 10_000 },
@@ -99,6 +109,7 @@ async function openService(options: ServiceOptions, wantedPort = 0): Promise<Ser
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const close = async () => {
     await app.close();
+    await upkeep.close();
     await store.close();
     await drop();
     await giveBack();
@@ -115,6 +126,7 @@ async function openService(options: ServiceOptions, wantedPort = 0): Promise<Ser
     agent,
     apiKey,
     log,
+    takeMeters: upkeep.take,
     close,
   };
 }

@@ -93,7 +93,7 @@ describe('a request for a decision', () => {
   });
 });
 
-test('is in force within a second in every process of the same store', async () => {
+test('takes effect within a second in every process of the same store', async () => {
   const here = await startService();
   await makeRoom(here);
   const there = await startService({ store: here.store });

@@ -273,7 +273,7 @@ test('a grant is not stored behind the record of a row that forbids it', async (
   expect((await refund('r-1')).decision).toBe('DENY');
 });
 
-test('a row that cannot be recorded is not in force', async () => {
+test('a row that cannot be recorded is not active', async () => {
   const { documents } = service.store;
   const write = documents.write.bind(documents);
   const failing: DocumentStore['write'] = async () => {

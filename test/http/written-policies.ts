@@ -5,12 +5,13 @@ import { putText } from './kept-policies.ts';
 import type { Answer, Client } from './person-client.ts';
 import { authorize, type Service } from './service.ts';
 
-/** In force when this resolves. */
+/** Active when this resolves. */
 export async function usePolicies(service: Service, text: string): Promise<void> {
   putText(dirname(dirname(service.policyFile)), text);
   await service.policies.reload();
   const { failure } = service.policies.state();
   if (failure !== null) throw new Error(failure.text);
+  await service.takeMeters();
 }
 
 export interface View {

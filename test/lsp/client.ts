@@ -26,6 +26,8 @@ export interface Editor {
   diagnostics(file: string): readonly Got[] | undefined;
   notify(method: string, params: object): void;
   readonly capabilities: Got;
+  /** What it had the editor show. */
+  readonly messages: readonly string[];
 }
 
 export interface Position {
@@ -35,14 +37,20 @@ export interface Position {
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 
-export async function openEditor(files: Readonly<Record<string, string>>): Promise<Editor> {
+export async function openEditor(
+  files: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Editor> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'writ-lsp-')));
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   };
   for (const [file, text] of Object.entries(files)) write(file, text);
-  const child = spawn(process.execPath, [entry, 'lsp', '--stdio'], { cwd: folder });
+  const child = spawn(process.execPath, [entry, 'lsp', '--stdio'], {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+  });
   const connection = createMessageConnection(
     new StreamMessageReader(child.stdout),
     new StreamMessageWriter(child.stdin),
@@ -51,6 +59,8 @@ export async function openEditor(files: Readonly<Record<string, string>>): Promi
   connection.onNotification('textDocument/publishDiagnostics', ({ uri, diagnostics }: Got) => {
     said.set(uri, diagnostics);
   });
+  const messages: string[] = [];
+  connection.onNotification('window/showMessage', ({ message }: Got) => void messages.push(message));
   // As a client whose watches are used up.
   connection.onRequest('client/registerCapability', () => {
     throw new Error('too many files are watched');
@@ -102,5 +112,6 @@ export async function openEditor(files: Readonly<Record<string, string>>): Promi
     at: (method, file, position, more = {}) =>
       connection.sendRequest(method, { textDocument: { uri: uri(file) }, position, ...more }),
     diagnostics: (file) => said.get(uri(file)),
+    messages,
   };
 }

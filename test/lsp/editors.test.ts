@@ -1,35 +1,79 @@
-// Editors that people have, without a screen: Neovim and Emacs with eglot, where the machine has them. `npm run editors` asks
-// for both.
+// LAW: editors that people have get from the server what a protocol client gets: Neovim, and Emacs with eglot, without a screen, where
+// the machine has them. `npm run editors` asks for both, and fails where one of them is not there.
 
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Got, openEditor } from './client.ts';
+import { asksIn, mended, workspace } from './editors/asks.ts';
 
 const run = promisify(execFile);
 const [neovim, emacs] = ['/usr/bin/nvim', '/usr/bin/emacs'];
-const eglot = '/usr/share/emacs/site-lisp/elpa';
 const isWanted = process.env.WRIT_EDITORS !== undefined;
+const isThere = {
+  neovim: existsSync(neovim),
+  emacs: existsSync(emacs) && globSync('/usr/share/emacs/site-lisp/elpa/eglot-*').length > 0,
+};
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const timeout = 180_000;
 
-const shared = `list vendors = ["Staples", "Dell"]
-action payment.create { amount: number, vendor: string }
-`;
-const rules = `policy payments on payment.create {
-  allow known when payload.vendr in vendors
-      deny much when payload.amount > 50
+/** What changes since HEAD is one more rule. */
+const committed = mended.replace('      deny much when payload.amount > most\n', '');
+
+/** Without what says nothing: each editor has its own way to write that there is nothing. */
+function plain(value: Got, folder: string): Got {
+  if (typeof value === 'string')
+    return value.replaceAll(pathToFileURL(folder).href, '').replaceAll(folder, '');
+  if (typeof value !== 'object' || value === null) return value === false ? undefined : (value ?? undefined);
+  const inner = Array.isArray(value)
+    ? value.map((one) => plain(one, folder))
+    : Object.fromEntries(
+        Object.entries(value)
+          .map(([key, one]) => [key.replace(pathToFileURL(folder).href, ''), plain(one, folder)])
+          .filter(([, one]) => one !== undefined),
+      );
+  return Object.keys(inner).length === 0 ? undefined : inner;
 }
-`;
 
-async function inEditor(program: string, args: readonly string[]) {
+function commit(folder: string): void {
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder });
+  writeFileSync(join(folder, 'policies/rules.policy'), committed);
+  git('init', '-q');
+  git('add', '.');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first');
+  writeFileSync(join(folder, 'policies/rules.policy'), workspace['policies/rules.policy'] ?? '');
+}
+
+/** By the name of what is asked. */
+const expected: Record<string, Got> = {};
+beforeAll(async () => {
+  const editor = await openEditor(workspace);
+  commit(editor.folder);
+  for (const [file, text] of Object.entries(workspace)) editor.open(file, text);
+  editor.change('policies/rules.policy', mended);
+  for (const { name, method, params, isResolved } of asksIn(editor.folder)) {
+    const answer = await editor.ask(method, params);
+    const told = (lens: Got) => (lens.command ? lens : editor.ask('codeLens/resolve', lens));
+    expected[name] = plain(isResolved ? await Promise.all(answer.map(told)) : answer, editor.folder);
+  }
+}, timeout);
+
+test('a protocol client gets an answer of each', () => {
+  expect(Object.keys(expected).filter((name) => expected[name] === undefined)).toEqual([]);
+});
+
+async function inEditor(program: string, args: readonly string[]): Promise<Got> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'writ-editor-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(join(folder, 'policies'));
-  writeFileSync(join(folder, 'policies/shared.policy'), shared);
-  const file = join(folder, 'policies/rules.policy');
-  writeFileSync(file, rules);
+  for (const [file, text] of Object.entries(workspace)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  commit(folder);
   const env = {
     ...process.env,
     HOME: folder,
@@ -37,24 +81,47 @@ async function inEditor(program: string, args: readonly string[]) {
     XDG_STATE_HOME: folder,
     WRIT_COMMAND: JSON.stringify([process.execPath, entry, 'lsp', '--stdio']),
     WRIT_FOLDER: folder,
-    WRIT_FILE: file,
+    WRIT_FILES: JSON.stringify(Object.keys(workspace)),
+    WRIT_ASKS: JSON.stringify(asksIn(folder)),
   };
-  const { stdout, stderr } = await run(program, [...args], { env, timeout: 60_000 });
+  const { stdout, stderr } = await run(program, [...args], { env, timeout, maxBuffer: 64 * 1024 * 1024 });
   const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.startsWith('{'));
-  return JSON.parse(line ?? 'null');
+  if (line === undefined) throw new Error(`${program} has printed nothing: ${stdout}${stderr}`);
+  const { answers, ...own } = JSON.parse(line);
+  return { own, answers: plain(answers, folder) };
 }
 
 const script = (name: string) => join(import.meta.dirname, 'editors', name);
 const canonical = `policy payments on payment.create {
-  allow known
-    when payload.vendor in vendors
+  allow usual
+    when payload.vendor in vendors and length(payload.vendor) > 0
 
   deny much
-    when payload.amount > 50
+    when payload.amount > most
+}
+
+guarantee bounds on payment.create {
+  never allow when payload.amount > 100
+  never allow when payload.amount > 10
 }
 `;
+/** What the editors make of it with functions of their own. */
+const own = {
+  diagnostics: [{ line: 1, code: 'unknown-field' }],
+  settings: [{ line: 2, code: '' }],
+  mended: 0,
+  tests: [{ line: 5, code: 'case-failed' }],
+  changes: 1,
+  renamed: true,
+};
 
-test.skipIf(!isWanted && !existsSync(neovim))('Neovim', { timeout: 60_000 }, async () => {
+function needs(editor: keyof typeof isThere, packages: string): void {
+  if (!isThere[editor])
+    throw new Error(`${editor} is not on this machine: apt-get install --no-install-recommends ${packages}`);
+}
+
+test.skipIf(!isWanted && !isThere.neovim)('Neovim', { timeout }, async () => {
+  needs('neovim', 'neovim');
   const got = await inEditor(neovim, [
     '--headless',
     '-n',
@@ -63,23 +130,18 @@ test.skipIf(!isWanted && !existsSync(neovim))('Neovim', { timeout: 60_000 }, asy
     '-c',
     `luafile ${script('neovim.lua')}`,
   ]);
-  expect(got).toMatchObject({
-    diagnostics: [{ line: 1, message: expect.stringContaining('vendor') }],
-    mended: 0,
-    definition: 'shared.policy',
-    hover: expect.stringContaining('list vendors'),
-    symbols: ['payments'],
+  expect(got.answers).toEqual(expected);
+  expect(got.own).toMatchObject({
+    ...own,
+    lenses: expect.arrayContaining(['proved for all requests', 'hide what changes since HEAD']),
   });
-  expect(got.completions).toBeGreaterThan(0);
-  expect(`${got.text}\n`).toBe(canonical);
+  expect(`${got.own.text}\n`).toBe(canonical);
 });
 
-test.skipIf(!isWanted && !(existsSync(emacs) && existsSync(eglot)))(
-  'Emacs',
-  { timeout: 60_000 },
-  async () => {
-    const got = await inEditor(emacs, ['-Q', '--batch', '-l', script('eglot.el')]);
-    expect(got).toMatchObject({ diagnostics: ['unknown-field'], mended: 0, definition: ['shared.policy'] });
-    expect(got.text).toBe(canonical);
-  },
-);
+test.skipIf(!isWanted && !isThere.emacs)('Emacs', { timeout }, async () => {
+  needs('emacs', 'emacs-nox elpa-eglot');
+  const got = await inEditor(emacs, ['-Q', '--batch', '-l', script('eglot.el')]);
+  expect(got.answers).toEqual(expected);
+  expect(got.own).toMatchObject({ ...own, definition: ['shared.policy'] });
+  expect(got.own.text).toBe(canonical);
+});

@@ -1,5 +1,5 @@
 // LAW: whatever is typed, the server says of a set what a check of the same texts says that knows nothing of before. WRIT_EDITS
-// sets how many edits are tried.
+// sets how many edits are tried. Test files are typed into, too: no text of theirs makes a feature fail.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,14 @@ import { checkSources } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
 import { coloursOf } from '../../src/tools/lsp/colours.ts';
 import { formatted } from '../../src/tools/lsp/formatting.ts';
-import { occurrencesOf } from '../../src/tools/lsp/names.ts';
+import { hoverAt } from '../../src/tools/lsp/hover.ts';
+import { lensesOf } from '../../src/tools/lsp/lenses.ts';
+import { definitionsAt } from '../../src/tools/lsp/navigation.ts';
+import { occurrencesOf } from '../../src/tools/lsp/set/names.ts';
+import { namesInTests } from '../../src/tools/lsp/set/test-names.ts';
+import { createOpenSets, documentOf } from '../../src/tools/lsp/set/workspace.ts';
 import { foldings, outline } from '../../src/tools/lsp/symbols.ts';
-import { createOpenSets, documentOf } from '../../src/tools/lsp/workspace.ts';
+import { testCompletionsAt } from '../../src/tools/lsp/test-completion.ts';
 
 const edits = Number(process.env.WRIT_EDITS ?? 150);
 const folder = join(import.meta.dirname, '../../policies');
@@ -51,5 +56,31 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
     foldings(snapshot, name);
     coloursOf(snapshot, name);
     formatted(documentOf(snapshot, name));
+  }
+});
+
+test(`no text of a test file fails a feature, for ${edits} random edits`, {
+  timeout: 60_000 + edits * 100,
+}, async () => {
+  const random = createRandom(Number(process.env.WRIT_SEED ?? 12));
+  const workspace = createOpenSets();
+  workspace.setFolders([folder], null);
+  const file = 'payments/payments.test.yaml';
+  const original = readFileSync(join(folder, file), 'utf8');
+  const uri = pathToFileURL(join(folder, file)).href;
+  let text = original;
+  for (let at = 0; at < edits; at += 1) {
+    text = random.below(6) === 0 ? original : edited(text, random);
+    workspace.put(uri, text);
+    const snapshot = (await workspace.snapshotOf(uri))!;
+    const document = documentOf(snapshot, file);
+    const offset = random.below(text.length + 1);
+    const place = { snapshot, file, document, offset };
+    for (const { span } of namesInTests(snapshot.tests.get(file)!))
+      expect(span.end).toBeLessThanOrEqual(text.length);
+    for (const { textEdit } of testCompletionsAt(place)) expect(textEdit).toBeDefined();
+    hoverAt(place, null);
+    definitionsAt(place);
+    lensesOf(snapshot, { file, hasService: true, areChangesShown: false });
   }
 });

@@ -38,7 +38,7 @@ const textsAt = (locations: readonly Got[]): readonly string[] =>
   locations.map(({ uri, range }) => `${uri.split('/').at(-1)}:${range.start.line + 1}`).toSorted();
 
 describe('diagnostics', () => {
-  test('are those of the check, follow what is typed, and go when it is mended', async () => {
+  test('are those of the check, follow what is typed, and go when it is fixed', async () => {
     open(rules.replace('payload.vendor', 'payload.vendr'));
     await expect.poll(() => editor.diagnostics(file)?.length).toBeGreaterThan(0);
     const [first] = editor.diagnostics(file) ?? [];
@@ -231,8 +231,27 @@ describe('a file', () => {
     };
     const line = text.split('\n')[2] ?? '';
     const position = { line: 2, character: line.indexOf('most') + 4 };
-    expect(await hints(0, 5)).toEqual([{ position, label: '= 100', paddingLeft: true }]);
+    expect(await hints(0, 5)).toEqual([
+      { position: { line: 2, character: line.indexOf('paid') + 4 }, label: 'over 24h', paddingLeft: true },
+      { position, label: '= 100', paddingLeft: true },
+    ]);
     expect(await hints(3, 5)).toEqual([]);
+  });
+
+  test('shows the zone of hours, and what a meter counts in, behind their names', async () => {
+    const text = `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"
+meter spent = sum(payload.amount) in USD of pay per agent over 7d
+action pay { amount: money }
+policy pays on pay {
+  allow some when now in office and spent + payload.amount <= 10 USD
+}
+`;
+    editor.open('policies/hints.policy', text);
+    const textDocument = { uri: editor.uri('policies/hints.policy') };
+    const range = { start: { line: 3, character: 0 }, end: { line: 6, character: 0 } };
+    const hints = await editor.ask('textDocument/inlayHint', { textDocument, range });
+    expect(hints.map(({ label }: Got) => label)).toEqual(['in "Europe/Berlin"', 'USD over 7d']);
+    editor.close('policies/hints.policy');
   });
 
   test('is coloured by what each name is', async () => {

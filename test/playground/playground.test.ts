@@ -110,7 +110,7 @@ test('a close refuses whoever waits, at once, though the thread hangs', async ()
   expect(await Promise.all([...answers, outcome(ask(null))])).toEqual([stopping, stopping, stopping]);
 });
 
-test('the set in force may change from one question to the next', async () => {
+test('the active policies may change from one question to the next', async () => {
   const { playground, ask } = open(limited);
   expect(await outcome(ask(null))).toBe('ALLOW');
   const stricter = textsOf({ 'demo.policy': demo.replace('10 USD', '1 USD') });

@@ -130,14 +130,14 @@ describe('a bundle in a file', () => {
     expect(host.state().failure).toBeNull();
   });
 
-  it('is refused where it is older than the one in force, over a start too, unless that is allowed', async () => {
+  it('is refused where it is older than the active one, over a start too, unless that is allowed', async () => {
     const place = createPlace();
     const older = await bundleOf(limit(10), { madeMs: 1_000 });
     place.put(await bundleOf(limit(20), { madeMs: 2_000 }));
     const host = await open(place);
     place.put(older);
     await host.reload();
-    expect(summaryOf(host)).toContain('before the one in force');
+    expect(summaryOf(host)).toContain('before the active one');
     expect(allows(host, 20)).toBe(true);
     await host.close();
     const again = await open(place);
@@ -147,7 +147,7 @@ describe('a bundle in a file', () => {
     expect([allows(allowed, 20), allowed.state().failure]).toEqual([false, null]);
   });
 
-  it('that does not compile, or leads out of its folder, never takes over; the one in force put back is right again', async () => {
+  it('that does not compile, or leads out of its folder, never takes over; the active one put back is right again', async () => {
     const place = createPlace();
     const good = await bundleOf(limit(10), { madeMs: 1_000 });
     place.put(good);

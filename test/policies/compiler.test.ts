@@ -104,7 +104,7 @@ describe('a compiler that fails', () => {
     expect([host.state().status, allows(host, 20)]).toEqual(['current', true]);
   });
 
-  it('gives way when the directory is again what is in force', async () => {
+  it('gives way when the directory is again what is active', async () => {
     const { host, folder } = await open(limit(10));
     const before = host.current();
     writeFiles(folder, { 'a.policy': faulty('exit', 20) });
@@ -143,17 +143,17 @@ describe('a thread that cannot be started', () => {
 describe('a change while an earlier one is compiled', () => {
   it('comes last: sets take over in the order in which they were there', async () => {
     const { host, folder } = await open(limit(1));
-    const inForce: number[] = [];
+    const active: number[] = [];
     host.onChange(() => {
-      inForce.push([1, 10, 20, 30, 40].findLast((max) => allows(host, max)) ?? 0);
+      active.push([1, 10, 20, 30, 40].findLast((max) => allows(host, max)) ?? 0);
     });
     for (const max of [10, 20, 30, 40]) {
       writeFiles(folder, { 'a.policy': faulty('slow', max) });
       await pause(250);
     }
     await until(() => allows(host, 40));
-    expect(inForce).toEqual(inForce.toSorted((a, b) => a - b));
-    expect(inForce.at(-1)).toBe(40);
+    expect(active).toEqual(active.toSorted((a, b) => a - b));
+    expect(active.at(-1)).toBe(40);
     expect(host.state().status).toBe('current');
   });
 });

@@ -1,4 +1,4 @@
-// What a start keeps for the next one: with it and without it the same is in force, and whatever is wrong with it costs nothing but
+// What a start keeps for the next one: with it and without it the same is active, and whatever is wrong with it costs nothing but
 // time.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -119,7 +119,7 @@ async function started(text: string): Promise<Started> {
 }
 
 describe('a start', () => {
-  it('has the set that was kept in force before anything is compiled', async () => {
+  it('has the set that was kept active before anything is compiled', async () => {
     const flag = join(createFolder(), 'flag');
     const { folder, open } = await started(`# fault: exit while ${flag}\n${limit(10)}`);
     writeFileSync(flag, '');

@@ -43,7 +43,7 @@ function codesOf(host: PolicyHost): readonly string[] {
   return host.state().failure?.diagnostics.map(({ code }) => code) ?? [];
 }
 
-describe('a policy directory in force', () => {
+describe('a policy directory that is active', () => {
   it('decides by what it says, and tells what it is', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     execFileSync('git', ['init'], { cwd: folder, stdio: 'ignore' });
@@ -134,7 +134,7 @@ describe('a broken set', () => {
     });
   });
 
-  it('never takes over, is told to listeners, and gives way when mended', async () => {
+  it('never takes over, is told to listeners, and gives way when fixed', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     const host = await open(folder);
     const states: PolicyState[] = [];
@@ -150,7 +150,7 @@ describe('a broken set', () => {
     expect(states.map(({ status }) => status)).toEqual(['stale', 'current']);
   });
 
-  it('may be a file of which half is written: the rest mends it', async () => {
+  it('may be a file of which half is written: the rest fixes it', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     const host = await open(folder);
     const text = limit(20);
@@ -263,7 +263,7 @@ describe('a directory that moves', () => {
 });
 
 describe('reload', () => {
-  it('is done when what stands there is in force', async () => {
+  it('is done when what stands there is active', async () => {
     const parent = createFolder({ 'policies/a.policy': limit(10) });
     const host = await open(join(parent, 'policies'));
     cpSync(join(parent, 'policies/a.policy'), join(parent, 'policies/b.txt'));

@@ -1,4 +1,4 @@
-// Files that are written slowly: what stands on disk meanwhile is a good policy that says less, and never in force.
+// Files that are written slowly: what stands on disk meanwhile is a good policy that says less, and never active.
 
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,8 +67,7 @@ describe('a file written in slow pieces', () => {
     });
     // Until the new guard stands, the old one does: at no time neither.
     await until(() => {
-      if (outcome(host, 1) === 'ALLOW' && outcome(host, 2) === 'ALLOW')
-        throw new Error('no guard is in force');
+      if (outcome(host, 1) === 'ALLOW' && outcome(host, 2) === 'ALLOW') throw new Error('no guard is active');
       return outcome(host, 2) === 'DENY';
     });
     expect(performance.now()).toBeGreaterThan(ends);
@@ -105,7 +104,7 @@ describe('a file written in slow pieces', () => {
     const { host, taken, failed } = await open(folder);
     const written = writeSlowly(join(folder, 'bad.yaml'), ['- 1\n', '- 2\n', '- 3\n'], 300);
     await until(() => {
-      if (outcome(host, 2) === 'ALLOW') throw new Error('half a list is in force');
+      if (outcome(host, 2) === 'ALLOW') throw new Error('half a list is active');
       return outcome(host, 3) === 'DENY';
     });
     await written;
@@ -157,12 +156,12 @@ describe('Settling', () => {
     return place({ writtenAtMs: Date.now(), changedAtMs: Date.now(), ...change });
   }
 
-  /** What is missing after a change from the first place, in force, to the others, one look a second. */
+  /** What is missing after a change from the first place, active, to the others, one look a second. */
   function missingAfter(...places: readonly (PolicyPath | null)[]): number {
     const settling = new Settling();
     const [first] = places;
     settling.noteLook([first!], 0);
-    settling.noteInForce([first!]);
+    settling.noteActive([first!]);
     for (const [at, next] of places.entries()) settling.noteLook(next === null ? [] : [next], at * 500);
     return settling.missingMs((places.length - 1) * 500);
   }
@@ -195,11 +194,11 @@ describe('Settling', () => {
     expect([settling.quietMs(60), settling.missingMs(60)]).toEqual([quickMs - 10, quickMs - 10]);
   });
 
-  it('waits for a line without an end only where the file is not in force', () => {
+  it('waits for a line without an end only where the file is not active', () => {
     const settling = new Settling();
     const first = place();
     settling.noteLook([first], 0);
-    settling.noteInForce([first]);
+    settling.noteActive([first]);
     expect(settling.missingForMs(['a.policy'], 10)).toBe(Number.NEGATIVE_INFINITY);
     settling.noteLook([justNow({ sizeBytes: 101 })], 20);
     expect(settling.missingForMs(['a.policy'], 30)).toBe(carefulMs - 10);

@@ -7,7 +7,7 @@ import { requestRecord } from '../../src/service/requests/record/record.ts';
 import type { DecidedDetail } from '../../src/service/requests/record/request-state.ts';
 import type { AgentRow, RequestRow } from '../../src/service/store/contract/records.ts';
 import { approverOf } from '../requests/bystanders.ts';
-import { begin, inForceOf, type World } from '../requests/metered.ts';
+import { activeOf, begin, type World } from '../requests/metered.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
 
 export const policyText = `
@@ -65,7 +65,7 @@ export async function makeHistory(
   const path = join(folder, 'writ.db');
   const owned = (name: string): AgentRow => agentRow({ name, controlOwner: 'owner@example.com' });
   const agents = [owned('one'), owned('two')];
-  const world: World = { nowMs: startMs, inForce: inForceOf(policyText) };
+  const world: World = { nowMs: startMs, active: activeOf(policyText) };
   let service = await begin(path, world, agents[0]!);
   const ids: string[] = [];
 

@@ -21,11 +21,11 @@ import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, refusalRecord, startMs, temporaryFolder } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
-import { allowed, denied, escalated, inForceWith, stepUpAsked } from './policies.ts';
+import { activeWith, allowed, denied, escalated, stepUpAsked } from './policies.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** A store with an agent, a set in force that a test may exchange, and a clock that it may set. */
+/** A store with an agent, active policies that a test may exchange, and a clock that it may set. */
 const openRequestsMax = 20;
 
 async function setUp(decision: Decision = allowed) {
@@ -34,10 +34,10 @@ async function setUp(decision: Decision = allowed) {
   onTestFinished(() => store.close());
   const agent = agentRow();
   await store.agents.add(agent, keyRow(agent.id));
-  const world = { nowMs: startMs, inForce: inForceWith(() => decision) };
+  const world = { nowMs: startMs, active: activeWith(() => decision) };
   const authorizer = createAuthorizer({
     store,
-    policies: () => world.inForce,
+    policies: () => world.active,
     clock: () => world.nowMs,
     metering: createMetering({ meters: store.meters, clock: () => world.nowMs }),
     openRequestsMax,
@@ -136,7 +136,7 @@ describe('the record', () => {
     const { ask, store, agent, world } = await setUp();
     const { request_id: id } = decided(await ask({ isSigned: true, session: 's-1' }));
     const row = await store.requests.find(id);
-    const facts = world.inForce.asked[0];
+    const facts = world.active.asked[0];
     expect(facts).toMatchObject({ nowMs: startMs, meters: {}, satisfied: { escalate: [], reauth: [] } });
     expect(row && requestRecord(row)).toEqual({
       id,
@@ -155,7 +155,7 @@ describe('the record', () => {
       satisfied: { escalate: [], reauth: [] },
       createdAtMs: startMs,
       decision: allowed,
-      trace: world.inForce.decideTraced(facts!).trace,
+      trace: world.active.decideTraced(facts!).trace,
       policySet: { digest: 'digest-1', commit: 'c0ffee' },
       engine: {
         writ: manifest.version,
@@ -182,22 +182,22 @@ describe('the record', () => {
   test('without a session there is none, rather than an empty one', async () => {
     const { ask, world } = await setUp();
     await ask();
-    expect(world.inForce.asked[0]?.request).toEqual({ ip: '192.0.2.7', signed: false });
+    expect(world.active.asked[0]?.request).toEqual({ ip: '192.0.2.7', signed: false });
   });
 
   test('the time is read once and is a whole number', async () => {
     const { ask, world } = await setUp();
     world.nowMs = startMs + 0.75;
     const view = decided(await ask());
-    expect(world.inForce.asked[0]?.nowMs).toBe(startMs);
+    expect(world.active.asked[0]?.nowMs).toBe(startMs);
     expect(view.expires_at).toBe(timeAfter(600));
   });
 
   test('one set decides, traces and is named, also when another takes over meanwhile', async () => {
     const { ask, find, world } = await setUp();
-    const second = inForceWith(() => denied, 'digest-2');
-    world.inForce = inForceWith(() => {
-      world.inForce = second;
+    const second = activeWith(() => denied, 'digest-2');
+    world.active = activeWith(() => {
+      world.active = second;
       return allowed;
     });
     const { request_id: id } = decided(await ask());
@@ -216,7 +216,7 @@ describe('the record', () => {
       login: { user: 'u', password: 'hunter2-x' },
     };
     const { request_id: id } = decided(await ask({ payload }));
-    expect(world.inForce.asked[0]?.payload).toEqual(payload);
+    expect(world.active.asked[0]?.payload).toEqual(payload);
     const detail = await find(id);
     expect(detail.payload).toMatchObject({
       amount: 5,
@@ -286,9 +286,9 @@ describe('looking a request up', () => {
 
   test('it is told where rules saw another spelling than was sent, and keeps what was sent', async () => {
     const { ask, find, world, store } = await setUp();
-    const { decideTraced } = world.inForce;
+    const { decideTraced } = world.active;
     const resolved = [{ pointer: '/vendor', resolved: '/a' }];
-    world.inForce = { ...world.inForce, decideTraced: (facts) => ({ ...decideTraced(facts), resolved }) };
+    world.active = { ...world.active, decideTraced: (facts) => ({ ...decideTraced(facts), resolved }) };
     const { request_id: id } = decided(await ask({ payload: { amount: 5, vendor: '/./a' } }));
     const detail = await find(id);
     expect(detail).toMatchObject({ payload: { vendor: '/./a' }, resolved });
@@ -320,7 +320,7 @@ describe('idempotency', () => {
     const first = decided(await ask(keyed));
     world.nowMs += 1000;
     expect(decided(await ask(keyed))).toEqual(first);
-    expect(world.inForce.asked).toHaveLength(1);
+    expect(world.active.asked).toHaveLength(1);
   });
 
   test('another body is a mismatch, another agent or key a request of its own', async () => {
@@ -363,7 +363,7 @@ describe('idempotency', () => {
     expect(decided(await ask(keyed)).request_id).toBe(first.request_id);
     world.nowMs += 1;
     expect(decided(await ask(keyed))).toMatchObject({ decision: 'ALLOW' });
-    expect(world.inForce.asked).toHaveLength(2);
+    expect(world.active.asked).toHaveLength(2);
   });
 });
 
@@ -374,9 +374,9 @@ describe('open requests', () => {
     expect(results.filter((result) => result.kind === 'too-many-open')).toHaveLength(5);
     expect(await store.requests.countOpen(agent.id, startMs)).toBe(openRequestsMax);
 
-    world.inForce = inForceWith(() => allowed);
+    world.active = activeWith(() => allowed);
     expect(decided(await ask()).status).toBe('auto_approved');
-    world.inForce = inForceWith(() => escalated);
+    world.active = activeWith(() => escalated);
     const requestId = createRequestId(startMs);
     expect((await ask({ requestId, idempotencyKey: 'k' })).kind).toBe('too-many-open');
     expect(await store.requests.find(requestId)).toBeNull();

@@ -7,7 +7,7 @@ import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { agentRow, startMs } from '../store/rows.ts';
-import { begin, inForceOf, type World } from './metered.ts';
+import { activeOf, begin, type World } from './metered.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -37,7 +37,7 @@ async function rowsOf(store: Store): Promise<readonly Row[]> {
 }
 
 test('is never passed and used to the end, whenever the server is killed', async () => {
-  const world: World = { nowMs: startMs, inForce: inForceOf(policies) };
+  const world: World = { nowMs: startMs, active: activeOf(policies) };
   const service = await begin(await server.createDatabase(), world, agentRow());
   onTestFinished(() => service.end());
   await service.store.serve();
@@ -87,7 +87,7 @@ test('starts anew where its meter says so, also in a process that begins later',
   const text = `${policies.replace('of pay.send', 'of pay.send since pay.review')}
     action pay.review {}
     policy review on pay.review { allow all }`;
-  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  const world: World = { nowMs: startMs, active: activeOf(text) };
   const place = await server.createDatabase();
   const agent = agentRow();
   const first = await begin(place, world, agent);
@@ -116,7 +116,7 @@ test('starts anew where its meter says so, also in a process that begins later',
 test('is there again with the next day of its zone, also in a process that begins later', async () => {
   const text = policies.replace('over 24h', 'over today in "Europe/Berlin"');
   const dayMs = 24 * 60 * 60 * 1000;
-  const world: World = { nowMs: Date.parse('2026-10-24T22:00:00Z'), inForce: inForceOf(text) };
+  const world: World = { nowMs: Date.parse('2026-10-24T22:00:00Z'), active: activeOf(text) };
   const place = await server.createDatabase();
   const agent = agentRow();
   const spend = async (by: Awaited<ReturnType<typeof begin>>, amount: number) =>
@@ -139,7 +139,7 @@ test('knows what calls returned, also in a process that begins later', async () 
   const text = `action db.query {} result { rows: integer 0.. }
     meter rows = sum(result.rows) of db.query per agent over 24h
     policy p on db.query { allow all  deny many when rows > 10 }`;
-  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  const world: World = { nowMs: startMs, active: activeOf(text) };
   const place = await server.createDatabase();
   const agent = agentRow();
   const first = await begin(place, world, agent);

@@ -20,7 +20,7 @@ import type { AgentWithKey } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
-import { inForceOf } from './metered.ts';
+import { activeOf } from './metered.ts';
 import { createOrder } from './order.ts';
 import { walkRecord } from './record-order.ts';
 
@@ -99,13 +99,13 @@ test.each([1, 2, 3])(
     const world = await start();
     const { store, other, directory, people, admin, agents } = world;
     const there = createDirectory(other.documents, Date.now);
-    const inForce = inForceOf(policies);
+    const active = activeOf(policies);
     const metering = createMetering({ meters: store.meters, clock: Date.now });
     const switches = createSwitchBoard({ directory, steadyMs });
     const switchesThere = createSwitchBoard({ directory: there, steadyMs });
     const deps = {
       store,
-      policies: () => inForce,
+      policies: () => active,
       clock: Date.now,
       metering,
       switches,
@@ -231,7 +231,7 @@ test.each([1, 2, 3])(
     for (const { agent, key } of agents) await agreesWithStore(agent.id, key.id);
 
     async function agreesWithStore(agentId: string, _keyId: string): Promise<void> {
-      const uses = inForce.entries({
+      const uses = active.entries({
         action: 'pay.free',
         payload: { amount: 1 },
         agent: { id: agentId },
@@ -242,7 +242,7 @@ test.each([1, 2, 3])(
       });
       const here = metering.read(uses, { nowMs: Date.now(), requestId: 'none' });
       const anew = createMetering({ meters: store.meters, clock: Date.now });
-      await anew.note(inForce);
+      await anew.note(active);
       await anew.settled();
       expect(here.recorded).toEqual(anew.read(uses, { nowMs: Date.now(), requestId: 'none' }).recorded);
       await anew.close();

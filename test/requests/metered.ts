@@ -16,7 +16,7 @@ import { openStore, type StorePlace } from '../../src/service/store/open.ts';
 import { keyRow } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 
-export function inForceOf(text: string): ActivePolicies {
+export function activeOf(text: string): ActivePolicies {
   const { set, engine, diagnostics } = compile({
     files: [{ path: 'a.policy', text }],
     readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
@@ -48,7 +48,7 @@ export function inForceOf(text: string): ActivePolicies {
 
 export interface World {
   nowMs: number;
-  inForce: ActivePolicies;
+  active: ActivePolicies;
 }
 
 export interface AskOptions {
@@ -80,7 +80,7 @@ export async function begin(path: string | StorePlace, world: World, agent: Agen
     store,
     clock,
     metering,
-    policies: () => world.inForce,
+    policies: () => world.active,
     openRequestsMax: 1_000,
     ...bystanders,
   });
@@ -111,12 +111,12 @@ export async function begin(path: string | StorePlace, world: World, agent: Agen
     return requestRecord(row);
   };
   /** Takes the set over, and waits until its meters are filled. */
-  const take = async (inForce: ActivePolicies) => {
-    world.inForce = inForce;
-    for (let noting = metering.note(inForce); noting !== null; noting = metering.note(inForce)) await noting;
+  const take = async (active: ActivePolicies) => {
+    world.active = active;
+    for (let noting = metering.note(active); noting !== null; noting = metering.note(active)) await noting;
     await metering.settled();
   };
-  await take(world.inForce);
-  const decisions = createDecisions({ store, clock, metering, policies: () => world.inForce, ...bystanders });
+  await take(world.active);
+  const decisions = createDecisions({ store, clock, metering, policies: () => world.active, ...bystanders });
   return { store, metering, authorizer, decisions, ask, record, take, end, failures };
 }

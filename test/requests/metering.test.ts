@@ -8,7 +8,7 @@ import type { AppendResult } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
-import { begin, inForceOf, type World } from './metered.ts';
+import { activeOf, begin, type World } from './metered.ts';
 
 const head = `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" | "EUR", to: string }
@@ -28,7 +28,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 async function setUp(text = policies) {
   const path = join(temporaryFolder(), 'writ.db');
   const agent = agentRow();
-  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  const world: World = { nowMs: startMs, active: activeOf(text) };
   return { path, agent, world, service: await begin(path, world, agent) };
 }
 
@@ -66,10 +66,10 @@ describe('a limit', () => {
     const again = await begin(path, world, agent);
     expect((await again.ask(pay(50))).decision).toBe('ALLOW');
     expect((await again.ask(pay(41))).decision).toBe('DENY');
-    await again.take(inForceOf(over('this week in "Europe/Berlin"')));
+    await again.take(activeOf(over('this week in "Europe/Berlin"')));
     expect((await again.ask(pay(41))).decision).toBe('DENY');
     expect((await again.ask(pay(40))).decision).toBe('ALLOW');
-    await again.take(inForceOf(over('this month in "Europe/Berlin"')));
+    await again.take(activeOf(over('this month in "Europe/Berlin"')));
     expect((await again.ask(pay(0.01))).decision).toBe('DENY');
     expect(again.failures).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('a meter that starts anew', () => {
     const again = await begin(path, world, agent);
     expect((await again.ask(pay(40))).decision).toBe('DENY');
     expect((await again.ask(pay(30))).decision).toBe('ALLOW');
-    await again.take(inForceOf(`${since.replace('over 24h', 'over 23h')}`));
+    await again.take(activeOf(`${since.replace('over 24h', 'over 23h')}`));
     expect((await again.ask(pay(0.01))).decision).toBe('DENY');
     world.nowMs += 1;
     await again.ask({}, review);
@@ -245,7 +245,7 @@ describe('a meter that reads what calls returned', () => {
     const { request_id: id } = await service.fetch();
     await service.report(id, page(60, 'untrusted'));
     await service.fetch();
-    await service.take(inForceOf(text.replaceAll('24h', '23h')));
+    await service.take(activeOf(text.replaceAll('24h', '23h')));
     const asked = await service.ask({ host: 'a' }, inSession('web.fetch'));
     expect((await service.record(asked.request_id)).meters).toEqual({
       bytes: { unknown: 'it holds a value that is not known' },
@@ -393,7 +393,7 @@ describe('a wait that ends', () => {
     await service.store.agents.add(agent, keyRow(agent.id));
     const { request_id: id } = await service.ask(pay(60));
     // Another definition, too, whose past is still to be read.
-    world.inForce = inForceOf(policies.replace('> 100 USD', '> 59 USD').replace('over 24h', 'over 48h'));
+    world.active = activeOf(policies.replace('> 100 USD', '> 59 USD').replace('over 24h', 'over 48h'));
     const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
     expect(changed).toMatchObject({ kind: 'changed', state: { status: 'rejected' } });
     expect((await service.ask(pay(50))).decision).toBe('ALLOW');
@@ -403,7 +403,7 @@ describe('a wait that ends', () => {
     const { service, agent, world } = await setUp();
     await service.store.agents.add(agent, keyRow(agent.id));
     const { request_id: id } = await service.ask(pay(60));
-    world.inForce = inForceOf(policies.replace('over 24h', 'over 48h'));
+    world.active = activeOf(policies.replace('over 24h', 'over 48h'));
     const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
     expect(changed).toMatchObject({ kind: 'changed', state: { status: 'approved' } });
   });
@@ -445,7 +445,7 @@ describe('the next start', () => {
   test('reads nothing until the past is filled in', async () => {
     const { service, world } = await setUp();
     await service.ask(pay(5));
-    world.inForce = inForceOf(policies.replace('over 24h', 'over 48h'));
+    world.active = activeOf(policies.replace('over 24h', 'over 48h'));
     const refused = await service.ask(pay(1));
     expect(refused.decision).toBe('DENY');
     expect((await service.record(refused.request_id)).meters).toEqual({
@@ -462,11 +462,11 @@ test('a past that cannot be read leaves the meter unknown, and is read at the ne
   const { counted } = service.store.meters;
   const failing = service.store.meters as { counted: typeof counted };
   failing.counted = () => Promise.reject(new StoreError('io', 'the disk reported an error'));
-  await service.take(inForceOf(policies.replace('over 24h', 'over 48h')));
+  await service.take(activeOf(policies.replace('over 24h', 'over 48h')));
   expect(service.failures).toMatchObject([{ code: 'io' }]);
   expect((await service.ask(pay(1))).decision).toBe('DENY');
   failing.counted = counted;
-  await service.metering.tidy(world.inForce);
+  await service.metering.tidy(world.active);
   const { request_id: id } = await service.ask(pay(1));
   expect((await service.record(id)).meters).toEqual({ spent: { low: '6', high: '6' } });
 });
@@ -487,7 +487,7 @@ describe('another set', () => {
     await service.ask(pay(5));
     await service.ask(pay(60));
     await service.ask(pay(500));
-    await service.take(inForceOf(text));
+    await service.take(activeOf(text));
     const { request_id: id } = await service.ask(pay(1));
     expect((await service.record(id)).meters).toEqual({ [name]: { low, high } });
     await service.end();
@@ -500,9 +500,9 @@ describe('another set', () => {
 
   test('whose meter was away in between has missed nothing', async () => {
     const { service, world } = await setUp();
-    const first = world.inForce;
+    const first = world.active;
     await service.ask(pay(5));
-    await service.take(inForceOf(`${head} policy p on pay.send { allow all }`));
+    await service.take(activeOf(`${head} policy p on pay.send { allow all }`));
     await service.ask(pay(20));
     await service.take(first);
     const { request_id: id } = await service.ask(pay(1));
@@ -516,11 +516,11 @@ describe('another set', () => {
     const text = policies
       .replace('to: string }', 'to: string, fee: money(currency) }')
       .replace('sum(payload.amount)', 'sum(payload.fee)');
-    await service.take(inForceOf(text));
+    await service.take(activeOf(text));
     const send = { ...pay(1), fee: 1 };
     expect((await service.ask(send)).decision).toBe('DENY');
     world.nowMs = startMs + dayMs;
-    await service.metering.tidy(world.inForce);
+    await service.metering.tidy(world.active);
     expect((await service.ask(send)).decision).toBe('ALLOW');
   });
 
@@ -538,10 +538,10 @@ describe('another set', () => {
       purpose: 'pruned',
       signature: 'x',
     });
-    await service.take(inForceOf(policies.replace('over 24h', 'over 48h')));
+    await service.take(activeOf(policies.replace('over 24h', 'over 48h')));
     expect((await service.ask(pay(5))).decision).toBe('DENY');
     world.nowMs += 2 * dayMs;
-    await service.metering.tidy(world.inForce);
+    await service.metering.tidy(world.active);
     expect((await service.ask(pay(5))).decision).toBe('ALLOW');
   });
 });

@@ -21,7 +21,7 @@ import { createRequestId } from '../../src/service/requests/record/id.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
-import { inForceOf } from './metered.ts';
+import { activeOf } from './metered.ts';
 import { createOrder } from './order.ts';
 
 const policies = `
@@ -69,11 +69,11 @@ test.each([1, 2])(
   async (seed) => {
     const { below, pick } = createOrder(seed);
     const { store, other, agents, points, keys } = await start();
-    const inForce = inForceOf(policies);
+    const active = activeOf(policies);
     const directory = createDirectory(store.documents, Date.now);
     const authorizer = createAuthorizer({
       store,
-      policies: () => inForce,
+      policies: () => active,
       clock: Date.now,
       metering: createMetering({ meters: store.meters, clock: Date.now }),
       switches: createSwitchBoard({ directory, steadyMs: () => performance.now() }),

@@ -1,4 +1,4 @@
-// Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
+// Active policies for tests of the request path: a decision chosen by the test, and shapes of actions.
 
 import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
 import type { AskedRule } from '../../src/language/model/asked.ts';
@@ -83,8 +83,8 @@ export const paymentShape: Shape = {
   ],
 };
 
-/** A set in force that decides as told, and remembers the facts that it was asked about. */
-export function inForceWith(
+/** Active policies that decide as told, and remember the facts that they were asked about. */
+export function activeWith(
   decide: (facts: Facts) => Decision,
   digest = 'digest-1',
   asks: ReadonlyMap<string, AskedRule> = new Map(),

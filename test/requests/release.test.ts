@@ -8,7 +8,7 @@ import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { OutcomeReport } from '../../src/service/requests/approvals/report-outcome.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
-import { begin, inForceOf, type World } from './metered.ts';
+import { activeOf, begin, type World } from './metered.ts';
 
 const policiesWith = (meter: string): string => `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }
@@ -19,7 +19,7 @@ const policiesWith = (meter: string): string => `
     deny beyond when spent > 100000 USD
     escalate large to finance within 1h when payload.amount > 50 USD
   }`;
-/** Two definitions that say the same: the past of each comes from the records whenever the other was in force. */
+/** Two definitions that say the same: the past of each comes from the records whenever the other was active. */
 const sets = [policiesWith(''), policiesWith('when payload.amount >= 0.01 USD')];
 const [hourMs, dayMs] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
@@ -42,8 +42,8 @@ interface Asked {
 
 async function setUp() {
   const path = join(temporaryFolder(), 'writ.db');
-  const inForce = sets.map(inForceOf);
-  const world: World = { nowMs: startMs, inForce: inForce[0]! };
+  const active = sets.map(activeOf);
+  const world: World = { nowMs: startMs, active: active[0]! };
   let service = await begin(path, world, agent);
   const asked: Asked[] = [];
 
@@ -102,7 +102,7 @@ async function setUp() {
       await service.end();
       service = await begin(path, world, agent);
     },
-    take: (set: number) => service.take(inForce[set % sets.length]!),
+    take: (set: number) => service.take(active[set % sets.length]!),
     give: async (one: Asked, vote: 'approve' | 'reject') => {
       const draft = { caller, group: null, comment: '' };
       const changed = await service.decisions[vote](one.id, draft);

@@ -8,7 +8,7 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { agentRow, keyRow, startMs } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
-import { begin, inForceOf, type World } from './metered.ts';
+import { activeOf, begin, type World } from './metered.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -35,11 +35,11 @@ const vote = { caller, group: null, comment: 'fine' };
 async function setUp(count: number) {
   const database = await server.createDatabase();
   const agent = agentRow();
-  const inForce = inForceOf(policies);
+  const active = activeOf(policies);
   const replicas = await Promise.all(
     Array.from({ length: count }, async (_, at) => {
       // Their clocks differ.
-      const world: World = { nowMs: startMs + 600 * at, inForce };
+      const world: World = { nowMs: startMs + 600 * at, active };
       const replica = await begin(database, world, agent);
       onTestFinished(() => replica.end());
       return replica;
@@ -48,7 +48,7 @@ async function setUp(count: number) {
   await replicas[0]!.store.agents.add(agent, keyRow(agent.id));
   for (const replica of replicas) {
     await replica.store.serve();
-    await replica.take(inForceOf(policies));
+    await replica.take(activeOf(policies));
   }
   return { replicas, agent, database };
 }

@@ -11,7 +11,7 @@ import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { compile } from '../../src/pipeline.ts';
 import { recordedFacts } from '../../src/service/requests/approvals/decide-again.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
-import { begin, inForceOf, type World } from './metered.ts';
+import { activeOf, begin, type World } from './metered.ts';
 
 const text = `
   action web.fetch { host: string } result { bytes: integer -9..99, labels: [string], from?: string }
@@ -70,7 +70,7 @@ test.each([1, 2, 3, 4, 5])(
     const random = createRandom(seed);
     const path = join(temporaryFolder(), 'writ.db');
     const agent = agentRow();
-    const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+    const world: World = { nowMs: startMs, active: activeOf(text) };
     let service = await begin(path, world, agent);
     const granted: Granted[] = [];
     const seen = { known: 0, uncertain: 0, unknown: 0, reported: 0 };

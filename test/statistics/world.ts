@@ -9,7 +9,7 @@ import { createStatistics, type Statistics } from '../../src/service/statistics/
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { bystanders } from '../requests/bystanders.ts';
-import { inForceOf } from '../requests/metered.ts';
+import { activeOf } from '../requests/metered.ts';
 import { refusalRecord } from '../store/rows.ts';
 
 const policies = `
@@ -58,9 +58,9 @@ export async function beginStatistics({ store }: Pick<World, 'store'>, clock: ()
 
 export function requestPath(world: World, clock: () => number = () => world.nowMs) {
   const { store, agent } = world;
-  const inForce = inForceOf(policies);
+  const active = activeOf(policies);
   const metering = createMetering({ meters: store.meters, clock });
-  const shared = { store, policies: () => inForce, clock, metering, ...bystanders };
+  const shared = { store, policies: () => active, clock, metering, ...bystanders };
   const authorizer = createAuthorizer({
     ...shared,
     openRequestsMax: 1_000_000,

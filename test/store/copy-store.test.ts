@@ -163,7 +163,7 @@ test('a copy that is cut midway is used by nobody, and goes on where it ended', 
   let records = 0;
   const cut = ({ kind }: CopyProgress) => {
     records += Number(kind === 'records');
-    if (records === 3) wire.mend();
+    if (records === 3) wire.fix();
   };
   await expect(copy({ url: wire.url, onProgress: cut })).rejects.toMatchObject({ code: 'unreachable' });
   await expect(openStore(place)).rejects.toThrow('are not whole yet');

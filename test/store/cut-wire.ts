@@ -10,7 +10,7 @@ export interface Wire {
   /** What is sent from now on goes nowhere, and no answer comes. */
   cut(): void;
   /** Connections break, and new ones go through. */
-  mend(): void;
+  fix(): void;
   /** Whatever is sent from now on takes so long, each way. */
   slow(delayMs: number): void;
   close(): void;
@@ -51,7 +51,7 @@ export async function openWire(
     cut: () => {
       isCut = true;
     },
-    mend: () => {
+    fix: () => {
       breakAll();
       isCut = false;
     },

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
-import type { AppendResult, Store } from '../../src/service/store/contract/store.ts';
+import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { openWire, type Wire } from './cut-wire.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
@@ -31,9 +32,9 @@ async function setUp() {
 }
 
 /** What was told of a request: a word of the store, or the code of an error. */
-async function told(append: Promise<AppendResult>): Promise<string> {
+async function told(append: Promise<unknown>): Promise<string> {
   try {
-    return await append;
+    return String(await append);
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);
   }
@@ -131,7 +132,7 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
       await expect.poll(() => store.isWritable(), { interval: 5, timeout: 10_000 }).toBe(false);
       await expect.poll(() => doubts, { timeout: 10_000 }).toBe(1);
       expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
-      wire.mend();
+      wire.fix();
       await untilWritable(store);
       await sleep(100);
     })(),
@@ -154,7 +155,7 @@ test('a process that was replaced stores nothing, whatever it still has, and its
   const next = await openStore({ ...database, url: server.urlOf(database.name) });
   onTestFinished(() => next.close());
   await next.serve();
-  wire.mend();
+  wire.fix();
   await expect
     .poll(() => told(paused.requests.append(requestRow(), limits)), { timeout: 10_000 })
     .toBe('fenced');
@@ -254,8 +255,29 @@ test('a row that the database refuses harms no other of its batch', async () => 
   const broken = { ...requestRow(), createdAtMs: 2 ** 70 };
   const answers = await Promise.all([...rows, broken].map((row) => told(store.requests.append(row, limits))));
   expect(answers).toEqual([...rows.map(() => 'stored'), 'internal']);
-  const zero = requestRow({ actionKey: 'a\0b' });
-  expect(await told(store.requests.append(zero, limits))).toBe('internal');
+});
+
+test('a text with a zero byte is refused by what it is, and harms no other', async () => {
+  const { store } = await setUp();
+  const place = { definition: 'spent', key: '"a\0b' };
+  const spend = (entries: readonly MeterEntryRow[]) => () => ({
+    row: requestRow(),
+    limits,
+    entries,
+    takeBack: () => undefined,
+  });
+  const agent = agentRow({ name: 'a\0b' });
+  const answers = [
+    store.requests.append(requestRow(), limits),
+    store.requests.append(requestRow({ actionKey: 'a\0b' }), limits),
+    store.meters.spend([], spend([{ ...place, isCertain: true, value: '1' }])),
+    store.meters.spend([place], spend([])),
+    store.agents.add(agent, keyRow(agent.id)),
+    store.requests.find('\0'),
+    store.requests.append(requestRow(), limits),
+  ];
+  const words = ['stored', ...Array.from({ length: 5 }, () => 'zero-byte'), 'stored'];
+  expect(await Promise.all(answers.map(told))).toEqual(words);
 });
 
 test('another master key is refused, and so is a database of another program', async () => {

@@ -1,6 +1,6 @@
 // Calls of the management API, typed by what its OpenAPI document says. A session that has ended in the middle is asked
 // for again and the call goes on; a look that does not reach the service is tried again, a change never is by itself.
-// INVARIANT: a change carries the CSRF token of the session that is in force when it is sent.
+// INVARIANT: a change carries the CSRF token of the session that is open when it is sent.
 
 import { tellReachable } from './connection.ts';
 import { ApiProblem, isCutOff, problemOf, unreachable } from './problem.ts';

@@ -1,4 +1,4 @@
-// The names that a policy may use: those of the set in force, and those that the edited texts declare in addition.
+// The names that a policy may use: those of the active policies, and those that the edited texts declare in addition.
 
 import { piecesOf } from './policy-words.ts';
 import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
@@ -21,7 +21,7 @@ const declaration =
 const actionHead = /^action\s+([^{]*?)(?:\s+in\s+([\w, ]+?))?\s*\{/;
 const field = /^\s*("(?:[^"\\]|\\.)*"|\w+)(\?)?:\s*(.+?),?\s*(?:#.*)?$/;
 
-/** With what a text declares at the beginning of its lines; what it says of an action goes before the set in force. */
+/** With what a text declares at the beginning of its lines; what it says of an action goes before what the active policies say. */
 export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   const names: Record<NameKind, readonly string[]> = { ...vocabulary.names };
   const actions = new Map(vocabulary.actions.map((action) => [action.key, action]));

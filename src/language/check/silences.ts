@@ -111,7 +111,7 @@ function readSilence({ text, span }: Comment, line: number): Silence | Diagnosti
   if (!(target in codes)) return codeUnknown(target, text, span);
   if (!silenceable.has(target)) {
     return error('silence-of-error', span, `\`${target}\` cannot be silenced`, {
-      help: 'mend what it reports: only warnings are silenced',
+      help: 'fix what it reports: only warnings are silenced',
     });
   }
   if (reason === undefined) {

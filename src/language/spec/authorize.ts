@@ -83,7 +83,7 @@ interface Verdict extends Judgement {
   /** Null: nothing grants, and no deny is definite. */
   readonly decider: Judged | null;
   /** The guards that stand in the way, and the granting allow. */
-  readonly inForce: readonly Judged[];
+  readonly demanding: readonly Judged[];
 }
 
 function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
@@ -91,7 +91,7 @@ function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
   const allows = judged.filter(({ rule, truth }) => rule.effect === 'allow' && truth === true);
   if (allows.length === 0) {
     const denies = judged.filter(({ rule, truth }) => rule.effect === 'deny' && truth === true);
-    return { ...judgement, outcome: 'DENY', decider: first(denies), inForce: [] };
+    return { ...judgement, outcome: 'DENY', decider: first(denies), demanding: [] };
   }
   const demand = ({ rule }: Judged): Outcome => demandOf(rule, satisfied);
   const grant = allows.toSorted(
@@ -103,9 +103,14 @@ function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
   const guards = judged.filter(
     ({ rule, truth }) => isGuard(rule) && truth !== false && demandOf(rule, satisfied) !== 'ALLOW',
   );
-  const inForce = [grant, ...guards];
-  const outcome = outcomes[Math.max(...inForce.map((one) => strictness(demand(one))))] as Outcome;
-  return { ...judgement, outcome, decider: first(inForce.filter((one) => demand(one) === outcome)), inForce };
+  const demanding = [grant, ...guards];
+  const outcome = outcomes[Math.max(...demanding.map((one) => strictness(demand(one))))] as Outcome;
+  return {
+    ...judgement,
+    outcome,
+    decider: first(demanding.filter((one) => demand(one) === outcome)),
+    demanding,
+  };
 }
 
 /** What a rule asks for as long as it is not satisfied; ALLOW once it is. */
@@ -132,7 +137,7 @@ function first(candidates: readonly Judged[]): Judged | null {
 function describe(verdict: Verdict, withShadow: Outcome, satisfied: Satisfied): Decision {
   const { outcome, decider, judged, scope } = verdict;
   const isPending = outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
-  const unmet = verdict.inForce
+  const unmet = verdict.demanding
     .map(({ rule }) => rule)
     .filter((rule) => demandOf(rule, satisfied) !== 'ALLOW');
   return {

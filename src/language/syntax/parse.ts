@@ -12,10 +12,9 @@ import type { UnescapedText } from './parse/text-literal.ts';
 import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
 import { settleBroken } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
-import { joinWords } from './repair/look-alikes.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
-import { reportStrays } from './repair/strays.ts';
+import { readStrays, reportStrays } from './repair/strays.ts';
 import type { ExpressionNode, PolicyFile } from './tree/tree.ts';
 
 /** Size of a policy file in bytes of UTF-8. */
@@ -49,10 +48,9 @@ interface ReadFile {
 
 function readFile(reader: Reader): ReadFile {
   const { source } = reader;
-  const { comments: commentTokens, ...lexed } = tokenize(source.text);
-  const { tokens, strays } = joinWords(lexed.tokens, lexed.strays, reader);
+  const { comments: commentTokens, strays, ...lexed } = tokenize(source.text);
+  const tokens = readStrays(lexed.tokens, strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
-  reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);
   const docBefore = documentationBefore(comments, source);
   const { declarations, templates, errors } = policyParser().readFile(known, reader, docBefore);

@@ -21,7 +21,7 @@ export function grantCountsAt(window: MeterWindow, nowMs: number): (atMs: number
   return window.kind === 'last' ? (atMs) => atMs > startMs : (atMs) => atMs >= startMs;
 }
 
-/** No grant of before this moment counts; before all time outside of years 1 to 9999. */
+/** No grant before this moment counts; before all time outside of years 1 to 9999. */
 export function windowStartMs(window: MeterWindow, nowMs: number): number {
   return window.kind === 'last' ? nowMs - window.seconds * 1000 : periodAround(window, nowMs).startMs;
 }

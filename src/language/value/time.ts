@@ -140,7 +140,7 @@ export function localSecond(instant: Decimal, zone: string): number | null {
   const clock = clockOf(zone);
   // Requests ask again and again for the same second; the answer cannot change within it.
   if (clock.second !== second) {
-    clock.local = readClock(clock.format, second);
+    clock.local = readClock(clock, second);
     clock.second = second;
   }
   return clock.local;
@@ -249,9 +249,14 @@ function pad(n: number, width: number): string {
 /** The formatter of a zone, and the last answer it gave. */
 interface ZoneClock {
   readonly format: Intl.DateTimeFormat;
+  /** Where each number stands among those of a formatted time. */
+  readonly places: Readonly<Record<ClockPart, number>>;
   second: number;
   local: number;
 }
+
+type ClockPart = (typeof clockParts)[number];
+const clockParts = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 
 const zoneClocks = new Map<string, ZoneClock>();
 
@@ -261,7 +266,8 @@ const zoneClocksMax = 1_000;
 function clockOf(zone: string): ZoneClock {
   const known = zoneClocks.get(zone);
   if (known !== undefined) return known;
-  const clock = { format: zoneFormat(zone), second: Number.NaN, local: 0 };
+  const format = zoneFormat(zone);
+  const clock = { format, places: placesIn(format), second: Number.NaN, local: 0 };
   if (zoneClocks.size >= zoneClocksMax) zoneClocks.clear();
   zoneClocks.set(zone, clock);
   return clock;
@@ -281,11 +287,18 @@ function zoneFormat(zone: string): Intl.DateTimeFormat {
   });
 }
 
-function readClock(format: Intl.DateTimeFormat, second: number): number {
-  const parts = new Map(format.formatToParts(second * 1_000).map(({ type, value }) => [type, value]));
-  const field = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.get(type));
+function placesIn(format: Intl.DateTimeFormat): ZoneClock['places'] {
+  const numbers = format.formatToParts(0).filter(({ value }) => /^\d+$/.test(value));
+  const placeOf = (part: ClockPart) => [part, numbers.findIndex(({ type }) => type === part)] as const;
+  return Object.fromEntries(clockParts.map(placeOf)) as ZoneClock['places'];
+}
+
+function readClock({ format, places }: ZoneClock, second: number): number {
+  const text = format.format(second * 1_000);
+  const numbers = text.match(/\d+/g) ?? [];
+  const field = (part: ClockPart): number => Number(numbers[places[part]]);
   // West of Greenwich the first hours of the calendar still belong to year 0, which is written 1 BC.
-  const year = parts.get('era')?.startsWith('B') ? 1 - field('year') : field('year');
+  const year = text.includes('BC') ? 1 - field('year') : field('year');
   const day = dayNumber(year, field('month'), field('day'));
   return (
     day * secondsPerDay +

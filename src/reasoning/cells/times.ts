@@ -106,26 +106,31 @@ function marksOf(atoms: readonly LeafAtom[]): readonly Decimal[] {
 
 const settings = new Map<string, Clock['settings']>();
 
-/** Found week by week and then by halves: no zone sets its clock twice a week. */
+/** Found fortnight by fortnight and then by halves: no zone sets its clock twice within one. */
 function settingsOf(zone: string): Clock['settings'] {
   const known = settings.get(zone);
   if (known !== undefined) return known;
   const found = [{ at: horizon.from - week, offset: offsetAt(zone, horizon.from - week) }];
-  for (let at = horizon.from; at <= horizon.to + week; at += week) {
+  for (let at = horizon.from + week; at <= horizon.to + 2 * week; at += 2 * week) {
     const last = found.at(-1)!;
     const offset = offsetAt(zone, at);
-    if (offset !== last.offset) found.push({ at: firstWith(zone, offset, [at - week, at]), offset });
+    if (offset !== last.offset) found.push({ at: firstWith(zone, offset, [at - 2 * week, at]), offset });
   }
   settings.set(zone, found);
   return found;
 }
 
+/** Clocks are set at a quarter of an hour: the search looks there first. */
+const quarter = 15 * 60;
+
 function firstWith(zone: string, offset: number, [before, after]: readonly [number, number]): number {
   if (after - before <= 1) return after;
   const middle = Math.floor((before + after) / 2);
-  const half: readonly [number, number] =
-    offsetAt(zone, middle) === offset ? [before, middle] : [middle, after];
-  return firstWith(zone, offset, half);
+  const atQuarter = Math.floor(middle / quarter) * quarter;
+  const at = atQuarter > before ? atQuarter : middle;
+  const isAfter = offsetAt(zone, at) === offset;
+  if (isAfter && offsetAt(zone, at - 1) !== offset) return at;
+  return firstWith(zone, offset, isAfter ? [before, at] : [at, after]);
 }
 
 function offsetAt(zone: string, second: number): number {

@@ -75,11 +75,11 @@ function asksOf(
   granting: readonly Granting[],
   guards: readonly Truth[],
 ): Pick<Enforcement, 'demands' | 'isAsked'> {
-  const inForce = [
+  const demanding = [
     ...granting.map(({ rule, isChosen }) => ({ rule, literal: isChosen })),
     ...guards.map(({ rule, pair }) => ({ rule, literal: notLiteral(pair.isFalse) })),
   ];
-  const askers = inForce.flatMap(({ rule, literal }) =>
+  const askers = demanding.flatMap(({ rule, literal }) =>
     rule.requirement === null ? [] : [{ requirement: rule.requirement, literal }],
   );
   const demands = askers.flatMap(({ requirement }) => demandsOf(requirement));

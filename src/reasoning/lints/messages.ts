@@ -11,15 +11,15 @@ import type { RuleFinding } from './rules.ts';
 const texts = {
   'never-true': () => ({
     message: 'is true of no request',
-    help: 'its conditions exclude each other, or what the payload may hold: remove it or mend it',
+    help: 'its conditions exclude each other, or what the payload may hold: remove it or fix it',
   }),
   'guard-without-allow': () => ({
     message: 'guards nothing: no `allow` grants a request that it is about',
-    help: 'such requests are refused by default: mend its condition, add an `allow`, or remove it',
+    help: 'such requests are refused by default: fix its condition, add an `allow`, or remove it',
   }),
   'rule-never-decides': (names) => ({
     message: `never decides: every request that it is about is denied by ${names}`,
-    help: 'remove it, or mend the conditions that overlap',
+    help: 'remove it, or fix the conditions that overlap',
   }),
   'rule-duplicated': (names) => ({
     message: `says the same as ${names}`,
@@ -27,7 +27,7 @@ const texts = {
   }),
   'rule-implied': (names) => ({
     message: `adds nothing: of every request that it is about, ${names} says as much`,
-    help: 'remove it, or mend the condition by which they should differ',
+    help: 'remove it, or fix the condition by which they should differ',
   }),
 } satisfies Readonly<
   Record<RuleFinding['kind'], (names: string) => { readonly message: string; readonly help: string }>
@@ -72,7 +72,7 @@ export function constantWarning(constant: ConstantTruth, span: Span): Diagnostic
     span,
     message: isNever ? 'this is true of no request' : 'this is true of every request',
     help: isNever
-      ? 'its parts exclude each other, or what the request may hold: remove it or mend it'
-      : 'what the request may hold, or a part of it, makes it so: remove it or mend it',
+      ? 'its parts exclude each other, or what the request may hold: remove it or fix it'
+      : 'what the request may hold, or a part of it, makes it so: remove it or fix it',
   };
 }

@@ -1,5 +1,5 @@
 // What is decided, as gates over the truth of the rules: the strictest of what the mildest allow that holds asks for and
-// what the guards in force ask for. Which rule is named, and who is asked, is not in it.
+// what the guards that stand in the way ask for. Which rule is named, and who is asked, is not in it.
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Rule } from '../../language/model/policy.ts';

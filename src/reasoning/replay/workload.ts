@@ -11,7 +11,7 @@ export type WorkloadSide = (typeof sides)[number];
 /** What one request has asked so far, by group. */
 export type AskedWords = Map<string, number>;
 
-/** The group under which step-ups are counted; no group of approvers has a space in its name. */
+/** The group under which step-ups are counted; no approval group has a space in its name. */
 const stepUpGroup = 'control owner, step-up';
 
 export interface DayFigures {

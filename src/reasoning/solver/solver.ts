@@ -48,7 +48,7 @@ export class Solver {
   readonly #places = new ClausePlaces();
   /** How many of the clauses as given the last model meets. */
   #met = 0;
-  /** A search goes on from what searches found before, not from what was mended since. */
+  /** A search goes on from what searches found before, not from what was repaired since. */
   #isMending = false;
   /** Those of the last question: what follows from the first of them still stands. */
   #assumed: SolverClause = [];
@@ -111,7 +111,7 @@ export class Solver {
    */
   solveNear(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     const isKnown = this.#met === this.given.length && this.#model.length === this.#values.length;
-    const answer = isKnown && !this.#isImpossible ? this.#mend(assumptions) : null;
+    const answer = isKnown && !this.#isImpossible ? this.#repair(assumptions) : null;
     return answer ?? this.solve(assumptions, conflictsMax);
   }
 
@@ -122,7 +122,7 @@ export class Solver {
   }
 
   /** True where the last model became one without a conflict; false where the assumptions exclude each other. */
-  #mend(assumptions: SolverClause): boolean | null {
+  #repair(assumptions: SolverClause): boolean | null {
     this.core = [];
     this.#undo(this.#sharedWith(assumptions));
     this.#isMending = true;

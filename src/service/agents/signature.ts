@@ -43,7 +43,7 @@ const recommendedForm = /^t=(\d{1,12}),n=([A-Za-z0-9_-]{8,128}),v1=([0-9a-fA-F]{
 const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
 
 /**
- * A verifier with its own memory of nonces. Where the agent's signing is `off`, every header is `absent`. Until the
+ * A verifier that keeps its own nonces. Where the agent's signing is `off`, every header is `absent`. Until the
  * nonces of an earlier run have been read, no signature with one is valid.
  */
 export function createSignatureVerifier(options: VerifierOptions): VerifySignature {

@@ -64,7 +64,7 @@ const shipped: readonly Shipped[] = [
   },
   {
     id: 'policies',
-    name: 'Policies on disk not in force',
+    name: 'Policies on disk not active',
     kind: 'policies_stale',
     threshold: 1,
     windowMinutes: 1,

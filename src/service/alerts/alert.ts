@@ -58,7 +58,7 @@ export function alertText({ kind, value, threshold, windowMinutes, code }: Alert
     case 'step_ups_expired':
       return `${counted(value, 'step-up')} expired ${within}.`;
     case 'policies_stale':
-      return `The policies on disk have not been in force${lasts}: they failed to load, and the last good set decides.`;
+      return `The policies on disk have not been active${lasts}: they failed to load, and the last good set decides.`;
     case 'kill_switch':
       return `${counted(value, 'kill switch', 'es')} ${value === 1 ? 'is' : 'are'} on${lasts}.`;
     case 'applications':

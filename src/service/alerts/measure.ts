@@ -13,7 +13,7 @@ export interface MeasureDeps {
   readonly directory: Directory;
   readonly statistics: Pick<Statistics, 'read'>;
   readonly switches: Pick<SwitchBoard, 'list'>;
-  /** Since when the directory's policies have not been in force, in milliseconds since 1970; null where they are. */
+  /** Since when the directory's policies have not been active, in milliseconds since 1970; null where they are. */
   readonly staleSinceMs: () => number | null;
 }
 

@@ -19,7 +19,7 @@ export interface PruneOptions {
 export interface Pruned {
   readonly deletedCount: number;
   /** The first record that stays, and why; null where all are gone. */
-  readonly kept: { readonly sequence: number; readonly because: 'date' | 'in-force' } | null;
+  readonly kept: { readonly sequence: number; readonly because: 'date' | 'still-counts' } | null;
   /** Where the walk met a record that is not as it was written: it stays, and all after it. */
   readonly break: ChainBreak | null;
 }
@@ -53,7 +53,7 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
       if (stays !== undefined) {
         kept = {
           sequence: stays.entry.sequence,
-          because: timeOf(stays.entry) < options.beforeMs ? 'in-force' : 'date',
+          because: timeOf(stays.entry) < options.beforeMs ? 'still-counts' : 'date',
         };
       }
       if (stays !== undefined || (due?.count ?? 0) >= recordsPerDeletion) await deleteDue();
@@ -66,14 +66,14 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
 
 function takeWhileGone(records: readonly ChainRecord[], options: PruneOptions): readonly ChainRecord[] {
   const stays = records.findIndex(
-    (record) => timeOf(record.entry) >= options.beforeMs || isInForce(record, options.nowMs),
+    (record) => timeOf(record.entry) >= options.beforeMs || stillCounts(record, options.nowMs),
   );
   return stays < 0 ? records : records.slice(0, stays);
 }
 
 const endingStatuses: readonly unknown[] = ['pending', 'auto_approved', 'approved'];
 
-function isInForce({ entry, later }: ChainRecord, nowMs: number): boolean {
+function stillCounts({ entry, later }: ChainRecord, nowMs: number): boolean {
   // A refusal, a change or an event ends with itself; only requests go on.
   if (later === null) return false;
   const status = later.stored.status ?? entry.status;

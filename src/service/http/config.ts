@@ -1,6 +1,6 @@
-// What is set where into the configuration in force: flags stand above the environment (`WRIT_*`), that above
+// What is set where into the effective configuration: flags stand above the environment (`WRIT_*`), that above
 // `writ.yaml`, that above the defaults. INVARIANT: a name that nothing reads is an error, so a misspelt setting never
-// silently leaves its default in force.
+// is silently ignored.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -78,7 +78,7 @@ type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'smtp')
   | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules');
 
-interface Setting {
+export interface Setting {
   readonly default: string | number | boolean | null;
   readonly kind:
     | { readonly is: PlainKind }
@@ -122,7 +122,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-interface SettingInForce {
+interface ShownSetting {
   readonly name: SettingName;
   /** Secrets are masked. */
   readonly shown: string;
@@ -133,7 +133,7 @@ interface SettingInForce {
 type Value = string | number | boolean | null;
 
 export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config; readonly inForce: readonly SettingInForce[] }
+  | { readonly ok: true; readonly config: Config; readonly settings: readonly ShownSetting[] }
   /** One line each, in lower case without a final period. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -142,6 +142,8 @@ export interface ConfigSources {
   readonly directory: string;
   /** A configuration file that must be there; without it `writ.yaml` is read if it is. */
   readonly file?: string | undefined;
+  /** What that file is to hold: an editor's text that is not saved yet. */
+  readonly text?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** By setting name; the flag of `limits.burst` is `--limits-burst`. */
   readonly flags: Readonly<Partial<Record<SettingName, string | number | undefined>>>;
@@ -175,7 +177,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return {
     ok: true,
     config: configOf(values),
-    inForce: settingNames.map((name) => show(name, values, found)),
+    settings: settingNames.map((name) => show(name, values, found)),
   };
 }
 
@@ -193,11 +195,11 @@ function unset({ directory }: ConfigSources): Pick<Found, 'origin' | 'base'> {
   return { origin: 'default', base: directory };
 }
 
-function readFile({ directory, file }: ConfigSources, problems: string[]): readonly Found[] {
+function readFile({ directory, file, text: given }: ConfigSources, problems: string[]): readonly Found[] {
   const path = resolve(directory, file ?? 'writ.yaml');
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = given ?? readFileSync(path, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
     if (file !== undefined || code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
@@ -402,7 +404,7 @@ function show(
   name: SettingName,
   values: ReadonlyMap<SettingName, Value>,
   found: ReadonlyMap<SettingName, Found>,
-): SettingInForce {
+): ShownSetting {
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
   const shown =

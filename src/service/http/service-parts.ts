@@ -110,7 +110,7 @@ export function createParts(deps: AppDeps, base: Base) {
     current: () => deps.policies.current(),
     clock,
     onNoted: () => parts.changeFeed.tell('policies'),
-    onFailure: (err) => log.warn({ err }, 'the history of policies lacks the set in force'),
+    onFailure: (err) => log.warn({ err }, 'the history of policies lacks the active policies'),
   });
   const replays = createReplays({
     ...deps.replays,

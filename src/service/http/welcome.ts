@@ -1,4 +1,4 @@
-// What the service says to the person who starts it: where it listens, what is in force, and, while it is new, a key
+// What the service says to the person who starts it: where it listens, the active policies, and, while it is new, a key
 // and a request that works. INVARIANT: a key or a token is printed at the start that made it and never again.
 
 import { firstAgentName } from '../agents/first-agent.ts';

@@ -52,7 +52,7 @@ export class Restarts {
     return this.#pending.size === 0 && this.lastMs(isCounted) === Number.NEGATIVE_INFINITY;
   }
 
-  /** Forgets those of before a moment. */
+  /** Forgets those from before a moment. */
   drop(beforeMs: number): void {
     while (this.#granted.length > 0 && this.#granted[0]!.atMs < beforeMs) this.#granted.shift();
   }

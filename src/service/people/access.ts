@@ -361,7 +361,7 @@ function aboveActor({ roles }: Pick<Actor, 'roles'>, rolesAndGroups: RolesAndGro
   if (grantOf(roles, 'people.change') === 'yes') return null;
   const role = rolesAndGroups.roles.find((one) => rolesOfAdmins.includes(one));
   if (role !== undefined) return `the role \`${role}\``;
-  return rolesAndGroups.groups.length > 0 ? 'groups of approvers' : null;
+  return rolesAndGroups.groups.length > 0 ? 'approval groups' : null;
 }
 
 /** The sender of the invitation, where they are still active and may send it now; null else. */

@@ -10,7 +10,7 @@ export interface Person {
   readonly email: string;
   readonly name: string;
   readonly roles: readonly Role[];
-  /** Groups of approvers that the person belongs to. */
+  /** Approval groups that the person belongs to. */
   readonly groups: readonly string[];
   readonly status: 'active' | 'disabled';
   /** In the PHC text form. */

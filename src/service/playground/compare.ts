@@ -1,5 +1,5 @@
 // Two sets compared: which requests are decided otherwise, as `writ diff` says it, and each example as a request that can be
-// tried at once. One is the set in force and the other has files laid over it, or both were in force one day.
+// tried at once. One is active and the other has files laid over it, or both were active one day.
 
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';
@@ -12,11 +12,11 @@ import type { Compared, ComparedSets, PlaygroundAsk } from './questions.ts';
 import { createWorkspace, type LaidOver, type Workspace } from './workspace.ts';
 
 export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['compare']): Compared {
-  const inForce = workspace.lay([]);
+  const active = workspace.lay([]);
   const laid = workspace.lay(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, comparison: null, requests: [] };
-  const before = comparedSideOf('active', inForce);
+  const before = comparedSideOf('active', active);
   return { diagnostics, ...compareSides({ before, after: comparedSideOf('files', laid) }) };
 }
 

@@ -13,7 +13,7 @@ import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from
 import type { LaidOver } from './workspace.ts';
 
 export function explainRecord({ policies, sourceOf }: LaidOver, record: RecordedRequest): ExplainedRecord {
-  if (policies === null) throw new Error('the set in force compiles');
+  if (policies === null) throw new Error('the active policies compile');
   const facts = factsOfRecord(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
   const explained = {

@@ -1,4 +1,4 @@
-// A request that the set in force escalates, for somebody to begin with: it refutes the claim that there is none, so it is
+// A request that the active policies escalate, for somebody to begin with: it refutes the claim that there is none, so it is
 // decided so by the definition.
 
 import type { Claim, PolicySet } from '../../language/model/policy.ts';

@@ -10,7 +10,7 @@ const looked = 12;
 
 /** Such as `payload.amount <= 1000 USD`; null where there is none. */
 export function passingChange({ policies }: LaidOver, record: RecordedRequest): string | null {
-  if (policies === null) throw new Error('the set in force compiles');
+  if (policies === null) throw new Error('the active policies compile');
   const found = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
   const passing = found.find(
     ({ outcome, parts }) => outcome === 'ALLOW' && parts.every(({ of }) => of === 'payload'),

@@ -28,7 +28,7 @@ export interface Playground {
 export interface PlaygroundUser {
   /** The person's id. */
   readonly person: string;
-  /** Of the set in force. */
+  /** Of the active policies. */
   readonly texts: SetTexts;
 }
 
@@ -55,7 +55,7 @@ export class PlaygroundRefusal extends Error {
 const timeoutMsDefault = 5_000;
 /** Of these, the latest of a person is the one that counts. */
 const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
-/** These need nothing of the set in force. */
+/** These need nothing of the active policies. */
 const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
@@ -200,12 +200,12 @@ class LivePlayground implements Playground {
     const job = this.#running;
     this.#running = null;
     if (message.kind === 'answer') job?.resolve(message.answer);
-    else this.#mend(job, message.text);
+    else this.#recover(job, message.text);
     this.#next();
   }
 
   /** The thread works, but has nothing any more. */
-  #mend(job: Job | null, text: string): void {
+  #recover(job: Job | null, text: string): void {
     this.#isReady = true;
     this.#texts = null;
     this.#fail(job, { summary: 'it made a mistake', error: new Error(text) });

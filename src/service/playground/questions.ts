@@ -13,7 +13,7 @@ import type { RecordedRequest } from './recorded.ts';
 /** Each question with what it needs. */
 export interface PlaygroundAsk {
   readonly try: {
-    /** Laid over the set in force. */
+    /** Laid over the active policies. */
     readonly files: readonly TextFile[];
     /** Null where only the policies are looked at. */
     readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
@@ -22,7 +22,7 @@ export interface PlaygroundAsk {
   readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
   readonly outline: TextFile;
   readonly vocabulary: null;
-  /** A request that the set in force escalates. */
+  /** A request that the active policies escalate. */
   readonly 'first request': null;
   readonly explain: RecordedRequest;
   /** The smallest change of the payload under which a refused request is granted. */
@@ -79,7 +79,7 @@ export interface Tried {
   readonly guarantees: readonly TriedClaim[] | null;
 }
 
-/** The set in force, and the set with files laid over it. */
+/** The active policies, and the set with files laid over it. */
 export interface Compared {
   /** Of the files laid over. */
   readonly diagnostics: readonly PlacedDiagnostic[];
@@ -196,7 +196,7 @@ export interface ExplainedCondition {
 }
 
 export type ToPlayground =
-  /** Of the set in force, which is compiled before anything is asked. */
+  /** Of the active policies, which are compiled before anything is asked. */
   { readonly kind: 'take'; readonly texts: SetTexts } | AskPlayground;
 
 export interface AskPlayground<Q extends Question = Question> {

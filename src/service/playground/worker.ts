@@ -1,5 +1,5 @@
 // The playground's thread: answers one question at a time by the texts that it was given. What it throws is a mistake
-// of ours, after which it begins with an empty memory.
+// of ours, after which it begins with an empty cache.
 
 import type { MessagePort } from 'node:worker_threads';
 import { compareLaid, compareSets } from './compare.ts';
@@ -27,10 +27,10 @@ const answering: Answering = {
   try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
   compare: compareLaid,
   'compare sets': (_workspace, sets) => compareSets(sets),
-  outline: (_desk, file) => outlineOf(file),
+  outline: (_workspace, file) => outlineOf(file),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.lay([]);
-    if (policies === null) throw new Error('the set in force compiles');
+    if (policies === null) throw new Error('the active policies compile');
     return vocabularyOf(policies.set, trees);
   },
   'first request': (workspace) => {

@@ -27,9 +27,9 @@ export interface LaidOver {
 }
 
 export interface Workspace {
-  /** From now on this is the set in force. */
+  /** From now on these are the active policies. */
   take(texts: SetTexts): void;
-  /** The set in force with these files in place of theirs. */
+  /** The active policies with these files in place of theirs. */
   lay(files: readonly TextFile[]): LaidOver;
 }
 

@@ -9,11 +9,11 @@ import type { SetTexts } from './texts.ts';
 /** How the thread begins. */
 export interface CompilerData {
   readonly directory: string;
-  /** What is in force already, which need not be compiled; null at the start of the service. */
-  readonly inForce: SetContent | null;
+  /** What is active already, which need not be compiled; null at the start of the service. */
+  readonly active: SetContent | null;
   /** Over which an earlier thread has died: it is compiled only when asked for. */
   readonly avoided: SetContent | null;
-  /** The file that keeps the set in force for the next start; null for none. */
+  /** The file that keeps the active policies for the next start; null for none. */
   readonly keptIn: string | null;
 }
 
@@ -30,7 +30,7 @@ export type FromCompiler =
   | { readonly kind: 'compiling'; readonly content: SetContent }
   | { readonly kind: 'compiled'; readonly set: CompiledSet }
   | { readonly kind: 'failed'; readonly failure: FoundFailure }
-  /** The directory is what is in force. */
+  /** The directory is what is active. */
   | { readonly kind: 'same'; readonly commit: string | null }
   | { readonly kind: 'looked'; readonly tickets: readonly number[] }
   | { readonly kind: 'impaired'; readonly text: string };

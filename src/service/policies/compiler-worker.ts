@@ -1,6 +1,6 @@
 // The compiler's thread: follows a policy directory and sends each state that compiles as a packed program, and what is
-// wrong with each that does not. It keeps its memory from one compilation to the next. While it compiles the directory
-// may change again: the result is sent all the same, as it is newer than what is in force, and the next look follows.
+// wrong with each that does not. It keeps its cache from one compilation to the next. While it compiles the directory
+// may change again: the result is sent all the same, as it is newer than what is active, and the next look follows.
 // At a start what was kept of the same content is sent first and compiled afterwards, so that it is trusted for nothing but speed.
 // INVARIANT: results are sent in the order in which the states were there.
 
@@ -40,8 +40,8 @@ class CompilerWorker implements FollowListener {
   readonly #makeCompiler: MakeCompiler;
   readonly #follower: Follower;
   #compiler: SetCompiler | null = null;
-  /** What was sent last as a set, or was in force before this thread. */
-  #inForce: SetContent | null;
+  /** What was sent last as a set, or was active before this thread. */
+  #active: SetContent | null;
   /** What was sent last, where it failed. */
   #failed: SetContent | null = null;
   #avoided: SetContent | null;
@@ -55,14 +55,14 @@ class CompilerWorker implements FollowListener {
   #isFirst = true;
 
   constructor(port: MessagePort, data: CompilerData, makeCompiler: MakeCompiler) {
-    const { directory, inForce, avoided, keptIn } = data;
+    const { directory, active, avoided, keptIn } = data;
     this.#port = port;
     this.#directory = directory;
     this.#keptIn = keptIn;
     this.#makeCompiler = makeCompiler;
-    this.#inForce = inForce;
+    this.#active = active;
     this.#avoided = avoided;
-    this.#listFiles = [...new Set([inForce, avoided].flatMap((content) => content?.listFiles ?? []))];
+    this.#listFiles = [...new Set([active, avoided].flatMap((content) => content?.listFiles ?? []))];
     this.#follower = new Follower(directory, this.#listFiles, this);
   }
 
@@ -101,16 +101,16 @@ class CompilerWorker implements FollowListener {
   }
 
   async onNothingNew(): Promise<void> {
-    if (this.#inForce === null || this.#failed !== null) return;
-    // Committing what is in force already changes no file, but records should name the commit.
+    if (this.#active === null || this.#failed !== null) return;
+    // Committing what is active already changes no file, but records should name the commit.
     if ((await commitOf(this.#directory)) !== this.#commit) await this.#sendSame();
   }
 
   async onRest(snapshot: Snapshot, isAsked: boolean): Promise<Snapshot> {
-    if (isOf(this.#inForce, snapshot)) {
+    if (isOf(this.#active, snapshot)) {
       this.#failed = null;
-      this.#setListFiles(this.#inForce!.listFiles);
-      this.#follower.noteInForce(snapshot);
+      this.#setListFiles(this.#active!.listFiles);
+      this.#follower.noteActive(snapshot);
       await this.#sendSame();
       return snapshot;
     }
@@ -148,7 +148,7 @@ class CompilerWorker implements FollowListener {
     return found && { content: contentOf(read, found.listFiles), result: found.result };
   }
 
-  /** The set that is in force as it was kept gives way to what its texts compile to, unless that is the same. */
+  /** The set that is active as it was kept gives way to what its texts compile to, unless that is the same. */
   async #compileKept(snapshot: Snapshot): Promise<void> {
     const compilation = await this.#compileOne(snapshot.read);
     const { content, result } = compilation;
@@ -198,8 +198,8 @@ class CompilerWorker implements FollowListener {
     }
     this.#commit = await commitOf(this.#directory);
     this.#failed = null;
-    this.#inForce = content;
-    this.#follower.noteInForce(snapshot);
+    this.#active = content;
+    this.#follower.noteActive(snapshot);
     const set: CompiledSet = { ...result.set, content, commit: this.#commit };
     const toKeep = this.#keptIn === null ? null : { ...set, program: structuredClone(set.program) };
     this.#send({ kind: 'compiled', set }, transferOf(set.program));

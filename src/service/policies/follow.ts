@@ -42,7 +42,7 @@ export class Follower {
   readonly #directory: string;
   readonly #listener: FollowListener;
   readonly #settling = new Settling();
-  readonly #memory = createReadCache();
+  readonly #cache = createReadCache();
   #listFiles: readonly string[];
   /** Of the last state that was reported; null when it must be reported whatever it is. */
   #reportedMark: string | null = null;
@@ -83,8 +83,8 @@ export class Follower {
     this.#listFiles = listFiles;
   }
 
-  noteInForce({ look }: Snapshot): void {
-    this.#settling.noteInForce(look.places);
+  noteActive({ look }: Snapshot): void {
+    this.#settling.noteActive(look.places);
   }
 
   /** Waits until the directory rests, and reads it. */
@@ -115,7 +115,7 @@ export class Follower {
       await this.#listener.onNothingNew();
       return this.#listener.onWork(false);
     }
-    if (this.#tickets.length > 0) this.#memory.distrust();
+    if (this.#tickets.length > 0) this.#cache.distrust();
     const snapshot = await this.rest();
     const asked = this.#tickets;
     this.#tickets = [];
@@ -142,7 +142,7 @@ export class Follower {
     this.#settling.noteLook(before.places, performance.now());
     const missingMs = this.#settling.missingMs(performance.now());
     if (missingMs > 0) return missingMs;
-    const read = await readPolicies(this.#directory, this.#memory);
+    const read = await readPolicies(this.#directory, this.#cache);
     // Read before the second look, so that it covers them.
     const lists = this.#listFiles.map((path) => ({ path, ...read.sources.readListFile(path) }));
     const after = await look(this.#directory, this.#listFiles);

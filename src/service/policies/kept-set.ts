@@ -1,4 +1,4 @@
-// The set in force, kept for the next start in one file: a bundle without the texts of the set, with what serving needs beside the
+// The active policies, kept for the next start in one file: a bundle without the texts of the set, with what serving needs beside the
 // program. INVARIANT: it is found only for the texts, the code and the platform that it was made from, and where no bit of it is another;
 // whatever is wrong with the file costs a compilation and nothing else.
 

@@ -1,5 +1,5 @@
 // The policy sets that have been active, in a store: each with its time, digest and commit, and of the latest the texts they
-// were made from. INVARIANT: what is kept is bounded, in number and in bytes; the set in force is the latest of the list as
+// were made from. INVARIANT: what is kept is bounded, in number and in bytes; the active policies are the latest of the list as
 // soon as the store has it, and a store that fails keeps nobody from deciding.
 
 import { promisify } from 'node:util';
@@ -20,7 +20,7 @@ export interface Activation {
 }
 
 export interface PolicyHistory {
-  /** Notes the set in force, unless it is the latest already. Never rejects. */
+  /** Notes the active policies, unless they are the latest already. Never rejects. */
   note(): Promise<void>;
   /** The latest first; no more than are kept. */
   activations(): Promise<readonly Activation[]>;

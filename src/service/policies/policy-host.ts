@@ -1,6 +1,6 @@
-// From a policy directory to the set in force, kept up to date while the service runs. A thread of its own reads and
+// From a policy directory to the active policies, kept up to date while the service runs. A thread of its own reads and
 // compiles; here a finished set takes over by one assignment between two requests.
-// INVARIANT: a set that has an error, or is not whole, never takes over; the last good one stays in force and the state
+// INVARIANT: a set that has an error, or is not whole, never takes over; the last good one stays active and the state
 // says what is wrong.
 
 import { totalmem } from 'node:os';
@@ -28,7 +28,7 @@ export interface HostedPolicies extends ActivePolicies {
 }
 
 export interface PolicyState {
-  /** `stale`: what stands at the place now is not what is in force. */
+  /** `stale`: what stands at the place now is not what is active. */
   readonly status: 'current' | 'stale';
   /** Where the policies come from: a directory, or a bundle in a file or at an address. */
   readonly place: string;
@@ -52,9 +52,9 @@ export interface PolicyHost {
   state(): PolicyState;
   /** Whether requests can be decided by the active set. */
   isReady(): boolean;
-  /** Reads the directory again now; resolves when what stood there at the call is in force or has failed. */
+  /** Reads the directory again now; resolves when what stood there at the call is active or has failed. */
   reload(): Promise<void>;
-  /** Called after each change of the set in force or of the failure. */
+  /** Called after each change of the active policies or of the failure. */
   onChange(listener: (state: PolicyState) => void): void;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export interface PolicyLog {
 
 export interface PolicyOptions extends Partial<ThreadLimits> {
   readonly directory: string;
-  /** A file of this host alone, which keeps the set in force so that the next start is faster; by default none. */
+  /** A file of this host alone, which keeps the active policies so that the next start is faster; by default none. */
   readonly keptIn?: string;
   readonly log?: PolicyLog;
   /** Ends a start that is under way. */
@@ -131,7 +131,7 @@ const restartMs = 1_000;
 /** each time twice as long, up to this. */
 const restartMaxMs = 60_000;
 
-/** A class because it holds what changes while the service runs: the set in force, and what is wrong with the next. */
+/** A class because it holds what changes while the service runs: the active policies, and what is wrong with the next. */
 class LivePolicies implements PolicyHost {
   readonly #directory: string;
   readonly #options: PolicyOptions;
@@ -139,7 +139,7 @@ class LivePolicies implements PolicyHost {
   readonly #cache: FunctionCache = createFunctionCache();
   readonly #listeners: ((state: PolicyState) => void)[] = [];
   #active: (HostedPolicies & { readonly counts: Counts }) | null = null;
-  /** What the set in force was made from. */
+  /** What the active policies were made from. */
   #content: SetContent | null = null;
   #failure: PolicyFailure | null = null;
   #compiler: Compiler | null = null;
@@ -210,7 +210,7 @@ class LivePolicies implements PolicyHost {
     const { timeoutMs = compileTimeoutMsDefault, memoryMegabytes = memoryMegabytesDefault() } = this.#options;
     const script = this.#options.compilerScript ?? new URL('./compiler-thread.ts', import.meta.url);
     const { keptIn = null } = this.#options;
-    const data = { directory: this.#directory, inForce: this.#content, avoided: this.#avoided, keptIn };
+    const data = { directory: this.#directory, active: this.#content, avoided: this.#avoided, keptIn };
     this.#compiler = new Compiler(
       { data, script, timeoutMs, memoryMegabytes },
       {
@@ -265,11 +265,11 @@ class LivePolicies implements PolicyHost {
     this.#failure = null;
     this.#avoided = null;
     this.#restartMs = restartMs;
-    this.#log?.info({ digest: next.digest, commit: next.commit }, 'policies in force');
+    this.#log?.info({ digest: next.digest, commit: next.commit }, 'policies active');
     this.#announce();
   }
 
-  /** The directory is what is in force, again or under another commit. */
+  /** The directory is what is active, again or under another commit. */
   #recover(commit: string | null): void {
     if (this.#active === null || (this.#failure === null && commit === this.#active.commit)) return;
     if (this.#failure !== null)
@@ -284,7 +284,7 @@ class LivePolicies implements PolicyHost {
     const { cause, codes, text } = failure;
     this.#log?.error(
       { cause, codes, detail: text },
-      'the policies cannot take over: the last good set stays in force',
+      'the policies cannot take over: the last good set stays active',
     );
     this.#announce();
   }

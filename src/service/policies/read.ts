@@ -45,13 +45,13 @@ export interface ReadSources {
 
 /**
  * Every `*.policy` file under a directory. A directory without any is an error: nothing would ever be allowed. With the
- * memory of an earlier reading, files that have not changed since are the values of then.
+ * cache of an earlier reading, files that have not changed since are the same values as then.
  */
-export async function readPolicies(directory: string, memory?: ReadCache): Promise<ReadSources> {
+export async function readPolicies(directory: string, cache?: ReadCache): Promise<ReadSources> {
   const { root, files, diagnostics } = await walk(directory, policyEnding);
   const isEmpty = files.length === 0 && diagnostics.length === 0;
   const none = sourceDiagnostic('no-policy-files', '', `there is no \`.policy\` file under \`${directory}\``);
-  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics }, memory);
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics }, cache);
 }
 
 /**
@@ -145,12 +145,12 @@ function placeOf(root: string | null, path: string): PolicyPath {
 
 async function snapshot(
   { root, files: found, diagnostics }: Walked,
-  memory = createReadCache(),
+  cache = createReadCache(),
 ): Promise<ReadSources> {
-  const read = await memory.files(found, (file) => readPolicyText(file.realPath, file));
+  const read = await cache.files(found, (file) => readPolicyText(file.realPath, file));
   const files = read.filter((one): one is SourceText => 'text' in one);
   const faults = sortDiagnostics([...diagnostics, ...read.filter((one): one is Diagnostic => 'code' in one)]);
-  const lists = memory.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
+  const lists = cache.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   return {
     root,

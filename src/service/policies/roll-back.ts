@@ -1,5 +1,5 @@
-// The texts of a set that was active back into the policy directory, in place of those of the set in force. INVARIANT: nothing is
-// written where a file is not as the set in force has it, so that nothing is lost that the history does not hold; and each
+// The texts of a set that was active back into the policy directory, in place of those of the active policies. INVARIANT: nothing is
+// written where a file is not as the active policies have it, so that nothing is lost that the history does not hold; and each
 // file is the old one or the new one whole, never a part.
 
 import { constants } from 'node:fs';
@@ -17,7 +17,7 @@ export class RollBackRefused extends Error {
 
 interface RollBack {
   readonly directory: string;
-  /** Of the set in force, which the directory has to hold. */
+  /** Of the active policies, which the directory has to hold. */
   readonly present: SetTexts;
   readonly wanted: SetTexts;
 }
@@ -64,7 +64,7 @@ function textsByPath(texts: SetTexts): ReadonlyMap<string, string> {
   return new Map(entriesOf(texts).map((entry) => [entry.path, textOfFile(texts, entry)]));
 }
 
-/** That the file is as the set in force has it, no link leads elsewhere, and its folder can be written. */
+/** That the file is as the active policies have it, no link leads elsewhere, and its folder can be written. */
 async function checkPlace(root: string, { path, before }: Change): Promise<void> {
   const place = join(root, path);
   const found = await textAt(place);

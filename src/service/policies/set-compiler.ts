@@ -47,7 +47,7 @@ function titlesOf(actions: PolicySet['actions']): CompiledSet['titles'] {
   return new Map([...actions].flatMap(([key, { title }]) => (title === null ? [] : [[key, title] as const])));
 }
 
-/** An author who mends a set does not read more at once, and the thread that serves has other things to do. */
+/** An author who fixes a set does not read more at once, and the thread that serves has other things to do. */
 const diagnosticsMax = 100;
 
 function failureOf(

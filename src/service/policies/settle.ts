@@ -19,16 +19,16 @@ export class Settling {
   readonly #seen = new Map<string, Seen>();
   #lookedAtMs: number | null = null;
   #eventAtMs = Number.NEGATIVE_INFINITY;
-  /** As it was in the set that is in force; empty before there is one. */
-  #inForce: ReadonlyMap<string, PolicyPath> = new Map();
+  /** As it was in the active set; empty before there is one. */
+  #active: ReadonlyMap<string, PolicyPath> = new Map();
 
   /** Something at or under the directory has changed. */
   noteEvent(nowMs: number): void {
     this.#eventAtMs = nowMs;
   }
 
-  noteInForce(places: readonly PolicyPath[]): void {
-    this.#inForce = byPath(places);
+  noteActive(places: readonly PolicyPath[]): void {
+    this.#active = byPath(places);
   }
 
   noteLook(places: readonly PolicyPath[], nowMs: number): void {
@@ -61,7 +61,7 @@ export class Settling {
     let missing = Number.NEGATIVE_INFINITY;
     for (const path of paths) {
       const seen = this.#seen.get(path);
-      if (seen === undefined || seen.place.mark === this.#inForce.get(path)?.mark) continue;
+      if (seen === undefined || seen.place.mark === this.#active.get(path)?.mark) continue;
       missing = Math.max(missing, seen.changedAtMs + carefulMs - nowMs);
     }
     return missing;
@@ -77,14 +77,14 @@ export class Settling {
     const isAnnounced = this.#eventAtMs > (this.#lookedAtMs ?? 0);
     const changedAtMs = isAnnounced ? this.#eventAtMs : nowMs;
     const isInPlace = stamp !== null && before?.place.stamp?.identity === stamp.identity;
-    const isTaken = before?.place.mark === this.#inForce.get(place.path)?.mark;
+    const isTaken = before?.place.mark === this.#active.get(place.path)?.mark;
     const isGrowing = isInPlace && !isTaken && changedAtMs - before.changedAtMs < carefulMs;
     return { place, changedAtMs, isGrowing, isFirst: false };
   }
 
   #restMs({ place, isGrowing, isFirst }: Seen): number {
     const { stamp } = place;
-    const before = this.#inForce.get(place.path);
+    const before = this.#active.get(place.path);
     if (isFirst || before?.mark === place.mark) return quickMs;
     if (stamp === null) return newMs;
     if (isGrowing) return carefulMs;

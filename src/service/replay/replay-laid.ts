@@ -1,4 +1,4 @@
-// Files laid over the set in force, tried on the records of a store: what `writ replay` says of the two, with each finding's
+// Files laid over the active policies, tried on the records of a store: what `writ replay` says of the two, with each finding's
 // example as it can be tried.
 
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
@@ -19,7 +19,7 @@ import { replayLog, windowMsOf } from './replay-log.ts';
 import { candidateOf } from './service-rules.ts';
 
 export interface ReplayAsk {
-  /** Of the set in force. */
+  /** Of the active policies. */
   readonly texts: SetTexts;
   readonly files: readonly TextFile[];
   readonly records: RecordsPlace;
@@ -39,12 +39,12 @@ export async function replayLaid(
 ): Promise<ReplayedFiles> {
   const workspace = createWorkspace();
   workspace.take(texts);
-  const inForce = workspace.lay([]);
+  const active = workspace.lay([]);
   const laid = workspace.lay(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, replay: null, requests: [] };
   const { set, engine } = laid.policies;
-  const sides = { before: comparedSideOf('active', inForce), after: comparedSideOf('files', laid) };
+  const sides = { before: comparedSideOf('active', active), after: comparedSideOf('files', laid) };
   const diff = diffPolicies(sides.before.set, set);
   const candidate = candidateOf(set, engine);
   onProgress(0);

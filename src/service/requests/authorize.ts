@@ -82,7 +82,7 @@ export type AuthorizeResult =
 
 export interface AuthorizerOptions {
   readonly store: Store;
-  /** The set in force at the moment of the call. */
+  /** The active policies at the moment of the call. */
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
@@ -175,7 +175,7 @@ async function decideAndStore(
   asked: Asked,
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const facts = requestedFacts(input, asked.nowMs, nothingSatisfied);
-  const look = readPushedRows(deps.store.documents, asked.inForce, { facts, by: 'decideTraced' });
+  const look = readPushedRows(deps.store.documents, asked.active, { facts, by: 'decideTraced' });
   const rows = look && (await look);
   let spent = await spend(deps, input, asked, { facts, rows, stepUp: null });
   if (spent.result === 'nothing') {
@@ -218,7 +218,7 @@ function prepare(
   return isNew ? prepareNew(deps, by) : prepareOnce(deps, input, by);
 }
 
-type AskedBy = Omit<Asked, 'inForce'>;
+type AskedBy = Omit<Asked, 'active'>;
 
 /** Only where no earlier request stands for it: one that waits or was approved, or that of the idempotency key. */
 async function prepareOnce(deps: Deps, input: AuthorizeInput, by: AskedBy): Promise<AskedOrNot> {
@@ -231,19 +231,19 @@ async function prepareOnce(deps: Deps, input: AuthorizeInput, by: AskedBy): Prom
 }
 
 function prepareNew(deps: Deps, { nowMs, switches }: AskedBy): Asked | Promise<Asked> {
-  const look = inForceMetered(deps);
+  const look = activeMetered(deps);
   return look instanceof Promise
-    ? look.then((inForce) => ({ inForce, nowMs, switches }))
-    : { inForce: look, nowMs, switches };
+    ? look.then((active) => ({ active, nowMs, switches }))
+    : { active: look, nowMs, switches };
 }
 
 function basisOf(
   { agent, key, nonce, point }: AuthorizeInput,
-  { switches: { generation }, inForce }: Asked,
+  { switches: { generation }, active }: Asked,
   documents: readonly SeenDocument[],
 ): GrantBasis {
   const basis: GrantBasis = {
-    policies: inForce.digest,
+    policies: active.digest,
     agentId: agent.id,
     agentVersion: agent.version,
     keyNotAfterMs: key.notAfterMs,
@@ -265,13 +265,13 @@ function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeR
 }
 
 /** At once where its meters are known. */
-function inForceMetered({ policies, metering }: Deps): ActivePolicies | Promise<ActivePolicies> {
-  const inForce = policies();
-  return metering.note(inForce) === null ? inForce : metered(metering, policies);
+function activeMetered({ policies, metering }: Deps): ActivePolicies | Promise<ActivePolicies> {
+  const active = policies();
+  return metering.note(active) === null ? active : metered(metering, policies);
 }
 
 interface Asked {
-  readonly inForce: ActivePolicies;
+  readonly active: ActivePolicies;
   readonly nowMs: number;
   readonly switches: SeenSwitches;
 }
@@ -310,12 +310,12 @@ async function spend(
   asked: Asked,
   { facts: plain, rows, stepUp }: SpendOn,
 ): Promise<Spent> {
-  const { inForce } = asked;
+  const { active } = asked;
   const { store, openRequestsMax: openMax, metering } = deps;
   const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
   const known = stepUp === null ? plain : { ...plain, satisfied };
   const facts = rows === null ? known : { ...known, rows: rows.rows };
-  const uses = inForce.entries(facts);
+  const uses = active.entries(facts);
   const basis = basisOf(input, asked, [
     ...(stepUp?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
@@ -330,10 +330,10 @@ async function spend(
   };
   const work = () => {
     takeBack();
-    decided = decide(deps, input, { inForce, facts, uses });
+    decided = decide(deps, input, { active, facts, uses });
     const { record, uses: added } = decided;
     entered = added;
-    if (stepUp === null && stepUpRules(record, inForce).length > 0) {
+    if (stepUp === null && stepUpRules(record, active).length > 0) {
       takeBack();
       return null;
     }
@@ -352,19 +352,19 @@ async function spend(
 }
 
 /** The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the look. */
-function stepUpRules({ status, decision }: RequestRecord, inForce: ActivePolicies): readonly AskedRule[] {
+function stepUpRules({ status, decision }: RequestRecord, active: ActivePolicies): readonly AskedRule[] {
   if (status !== 'pending') return [];
-  return askedBy(decision, inForce).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);
+  return askedBy(decision, active).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);
 }
 
 async function freshStepUp(
   { store, findPeople }: Deps,
   { agent }: AuthorizeInput,
   { record }: Decided,
-  { inForce }: Asked,
+  { active }: Asked,
 ): Promise<FoundStepUp> {
   const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
-  const reauth = freshReauths(stepUpRules(record, inForce), stepUp, record.createdAtMs);
+  const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);
   return stepUp === null || reauth.length === 0
     ? { reauth: [], documents: noDocuments }
     : { reauth, documents: [stepUp.seen] };

@@ -29,7 +29,7 @@ export interface DecideDeps {
 }
 
 interface DecideOptions {
-  readonly inForce: ActivePolicies;
+  readonly active: ActivePolicies;
   /** Without meters. */
   readonly facts: Facts;
   readonly uses: readonly MeterUse[];
@@ -39,7 +39,7 @@ interface DecideOptions {
 export function decide(
   deps: DecideDeps,
   input: AuthorizeInput,
-  { inForce, facts: asked, uses }: DecideOptions,
+  { active, facts: asked, uses }: DecideOptions,
 ): Decided {
   const { metering } = deps;
   const { nowMs } = asked;
@@ -47,7 +47,7 @@ export function decide(
     uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
   const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
   const startedAt = performance.now();
-  const { decision, trace, resolved } = inForce.decideTraced(facts);
+  const { decision, trace, resolved } = active.decideTraced(facts);
   const decidedAt = performance.now();
   const first = firstStatus[decision.outcome];
   const isRequestable = first === 'pending' && input.evaluation?.deniedId === null;
@@ -61,7 +61,7 @@ export function decide(
     agentId: input.agent.id,
     actionKey: input.actionKey,
     payload: deps.hideSecrets(input.payload, {
-      shape: inForce.shapeOf(input.actionKey),
+      shape: active.shapeOf(input.actionKey),
       isWellShaped: decision.by !== 'invalid_payload',
     }),
     agent: facts.agent,
@@ -71,7 +71,7 @@ export function decide(
     createdAtMs: nowMs,
     decision,
     trace,
-    policySet: policySetOf(inForce),
+    policySet: policySetOf(active),
     engine: engineVersions,
     key: { id: input.key.id, isReplaced: input.key.notAfterMs !== null },
     isSigned: input.isSigned,
@@ -82,7 +82,7 @@ export function decide(
     decidedAtMs,
     expiresAtMs,
   };
-  const title = inForce.titleOf(input.actionKey);
+  const title = active.titleOf(input.actionKey);
   const isTitled = title !== null && decision.by !== 'invalid_payload';
   if (isTitled) record.title = titleText(title, input.payload);
   const more = rareParts(deps, input, { resolved, status, rows: facts.rows });

@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
+import { RevisionError } from '../findings/revision-error.ts';
 import {
   type ExitCode,
   exitCodes,
@@ -223,7 +224,7 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
 
 function reportError(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof RevisionError) {
     printError(`error: ${error.message}\n`);
     return exitCodes.usage;
   }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type RunningServer, type ServeOptions, serve } from '../../service/http/main.ts';
 import type { DemoAccount } from '../../service/http/routes/dashboard.ts';
 import { type Cast, demoAccount, gatherCast, openSession } from './cast.ts';
+import { layEarlierPolicies } from './changed-policies.ts';
 import { goOn } from './live.ts';
 import { createDemoClock, leaveWaiting, liveThrough, type Shown } from './past.ts';
 
@@ -43,6 +44,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   const directory = mkdtempSync(join(tmpdir(), 'writ-demo-'));
   const policies = join(directory, 'policies');
   cpSync(shippedPolicies, policies, { recursive: true });
+  const layLaterPolicies = layEarlierPolicies(policies);
   const account = demoAccount();
   const clock = createDemoClock();
   const server = await serve({
@@ -70,9 +72,13 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   try {
     options.onProgress?.('Making a week of requests, decided and recorded for real ...');
     const cast = await gatherCast(server, account);
+    const admin = () => openSession(server.url, account);
     const living = { cast, clock, count: options.count ?? countDefault };
-    await liveThrough(living);
-    const shown = await leaveWaiting(living, () => openSession(server.url, account));
+    await liveThrough(living, async () => {
+      layLaterPolicies();
+      await (await admin()).done('/v1/policies/reload');
+    });
+    const shown = await leaveWaiting(living, admin);
     if (options.isLive ?? true) keepAlive(server, cast);
     return { server, account, policies, shown };
   } catch (error) {

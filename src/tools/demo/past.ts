@@ -53,7 +53,13 @@ export interface Living {
   readonly count: number;
 }
 
-export async function liveThrough({ cast, clock, count }: Living): Promise<void> {
+/** When its policies change: after so much of the week. */
+const changedAfter = 0.6;
+
+export async function liveThrough(
+  { cast, clock, count }: Living,
+  changePolicies: () => Promise<void>,
+): Promise<void> {
   const chance = createChance(7);
   const startMs = clock();
   const endMs = Date.now() - 20 * minuteMs;
@@ -63,6 +69,10 @@ export async function liveThrough({ cast, clock, count }: Living): Promise<void>
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const votes: Vote[] = [];
   for (const [hour, weight] of weights.entries()) {
+    if (hour === Math.floor(weights.length * changedAfter)) {
+      clock.runTo(startMs + hour * hourMs);
+      await changePolicies();
+    }
     const inHour = Math.round((count * weight) / sum);
     for (let index = 0; index < inHour; index += 1) {
       clock.runTo(Math.min(endMs, startMs + (hour + (index + chance()) / inHour) * hourMs));

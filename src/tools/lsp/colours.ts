@@ -1,8 +1,8 @@
 // Semantic tokens: what each name is, which a grammar of words alone cannot say.
 
 import { SemanticTokensBuilder } from 'vscode-languageserver';
-import { type NamedKind, occurrencesOf } from './names.ts';
-import { documentOf, type SetSnapshot } from './workspace.ts';
+import { type NamedKind, occurrencesOf } from './set/names.ts';
+import { documentOf, type SetSnapshot } from './set/workspace.ts';
 
 export const legendTypes = [
   ...['class', 'type', 'enum', 'variable', 'parameter', 'property', 'method', 'function', 'event'],
@@ -48,5 +48,6 @@ export function coloursOf(snapshot: SetSnapshot, file: string): { readonly data:
       isDeclared ? 1 : 0,
     );
   }
-  return builder.build();
+  // Nothing is told as a difference from what was told before, so that it needs no name.
+  return { data: builder.build().data };
 }

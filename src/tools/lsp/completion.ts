@@ -3,8 +3,8 @@
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { completePolicy } from '../../language/assist/complete-policy.ts';
 import type { Offer } from '../../language/assist/completed.ts';
-import type { DocumentPlace } from './places.ts';
-import { setWords } from './words.ts';
+import type { DocumentPlace } from './set/places.ts';
+import { setWords } from './set/words.ts';
 
 /** `isAsked` where the person has asked for it, and not only typed a letter. */
 export function completionsAt(

@@ -1,5 +1,6 @@
-// What is wrong with a set, file by file, and the edits that mend it.
+// What is wrong with a set, file by file, and the edits that fix it.
 
+import { isDeepStrictEqual } from 'node:util';
 import {
   type CodeAction,
   CodeActionKind,
@@ -9,11 +10,18 @@ import {
 } from 'vscode-languageserver';
 import type { Diagnostic, Edit } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
-import { locationOf, rangeOf } from './places.ts';
-import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './workspace.ts';
+import { locationOf, rangeOf } from './set/places.ts';
+import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 
 /** What has been said of each file, by its path in the set. */
-export type Told = Map<string, { readonly source: SourceText; readonly diagnostics: readonly Diagnostic[] }>;
+export type Told = Map<string, ToldFile>;
+
+interface ToldFile {
+  readonly source: SourceText;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Beside what the check says. */
+  readonly more: readonly Shown[];
+}
 
 export interface ShownFile {
   readonly file: string;
@@ -21,32 +29,49 @@ export interface ShownFile {
 }
 
 /** The files of which something else is to be said than before; what is said of them is noted in `told`. */
-export function newDiagnostics(snapshot: SetSnapshot, told: Told): readonly ShownFile[] {
+export function newDiagnostics(
+  snapshot: SetSnapshot,
+  told: Told,
+  more: ReadonlyMap<string, readonly Shown[]>,
+): readonly ShownFile[] {
   const byFile = Map.groupBy(snapshot.diagnostics, ({ span }) => span.file);
   const shown: ShownFile[] = [];
-  for (const file of new Set([...snapshot.texts.keys(), ...byFile.keys(), ...told.keys()])) {
+  for (const file of new Set([...snapshot.texts.keys(), ...byFile.keys(), ...told.keys(), ...more.keys()])) {
     const diagnostics = byFile.get(file) ?? [];
-    const source = snapshot.texts.get(file) ?? { path: file, text: '' };
+    const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };
     const before = told.get(file);
-    told.set(file, { source, diagnostics });
-    if (before !== undefined && before.source === source && areSame(before.diagnostics, diagnostics))
-      continue;
-    shown.push({ file, diagnostics: diagnostics.map((one) => shownOf(snapshot, one)) });
+    told.set(file, now);
+    if (before !== undefined && areSame(before, now)) continue;
+    shown.push({ file, diagnostics: [...diagnostics.map((one) => shownOf(snapshot, one)), ...now.more] });
   }
   return shown;
 }
 
+const none: readonly Shown[] = [];
+const noText: SourceText = { path: '', text: '' };
+
+function sourceOf({ texts, tests }: SetSnapshot, file: string): SourceText {
+  return texts.get(file) ?? tests.get(file) ?? noText;
+}
+
 /** A place in another file may have moved with its text. */
-function areSame(before: readonly Diagnostic[], now: readonly Diagnostic[]): boolean {
+function areSame(before: ToldFile, now: ToldFile): boolean {
   return (
-    before.length === now.length &&
-    now.every(
-      (one, at) => one === before[at] && (one.related ?? []).every(({ span }) => span.file === one.span.file),
+    before.source === now.source &&
+    isDeepStrictEqual(before.more, now.more) &&
+    before.diagnostics.length === now.diagnostics.length &&
+    now.diagnostics.every(
+      (one, at) =>
+        one === before.diagnostics[at] &&
+        (one.related ?? []).every(({ span }) => span.file === one.span.file),
     )
   );
 }
 
-function shownOf(snapshot: SetSnapshot, diagnostic: Diagnostic): Shown {
+export function shownOf(
+  snapshot: SetSnapshot,
+  diagnostic: Omit<Diagnostic, 'code'> & { readonly code: string },
+): Shown {
   const { code, severity, span, message, help, related = [] } = diagnostic;
   return {
     range: rangeOf(documentOf(snapshot, span.file), span),

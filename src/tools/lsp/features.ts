@@ -4,19 +4,23 @@ import { type Connection, LSPErrorCodes, ResponseError, type TextDocuments } fro
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { coloursOf } from './colours.ts';
 import { completionsAt } from './completion.ts';
+import { configCompletions, configHover, isConfigFile } from './config-file.ts';
 import { fixesOf } from './diagnostics.ts';
 import { formatted, formattedIn } from './formatting.ts';
 import { hintsIn } from './hints.ts';
 import { hoverAt, signatureAt } from './hover.ts';
 import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
-import { type DocumentPlace, placeIn } from './places.ts';
+import type { PolicyService } from './service.ts';
+import { type DocumentPlace, placeIn } from './set/places.ts';
+import { fileNameOf, type OpenSets, pathOf, type SetSnapshot } from './set/workspace.ts';
 import { foldings, outline, symbolsNamed } from './symbols.ts';
-import { fileNameOf, type OpenSets, pathOf, type SetSnapshot } from './workspace.ts';
+import { testCompletionsAt } from './test-completion.ts';
 
 interface Answering {
   readonly connection: Connection;
   readonly workspace: OpenSets;
   readonly documents: TextDocuments<TextDocument>;
+  readonly service: () => PolicyService | null;
 }
 
 interface AboutDocument {
@@ -38,7 +42,7 @@ interface Contextual {
 
 const triggeredByCharacter = 2;
 
-export function answerFeatures({ connection, workspace, documents }: Answering): void {
+export function answerFeatures({ connection, workspace, documents, service }: Answering): void {
   /** Answers from the set as it is with all that has been typed; `none` for what is no policy. */
   const answer =
     <Asked extends AboutDocument, Result>(
@@ -59,12 +63,23 @@ export function answerFeatures({ connection, workspace, documents }: Answering):
   const fileOf = (snapshot: SetSnapshot, { textDocument }: AboutDocument) =>
     fileNameOf(snapshot, textDocument.uri);
 
-  connection.onCompletion(
-    answerAt([], (place, { context }: AboutPlace & Contextual) => [
-      ...completionsAt(place, context?.triggerKind !== triggeredByCharacter),
-    ]),
+  const configAt = ({ textDocument: { uri } }: AboutDocument): TextDocument | null =>
+    isConfigFile(uri) ? (documents.get(uri) ?? null) : null;
+  const completions = answerAt([], (place, { context }: AboutPlace & Contextual) =>
+    place.snapshot.tests.has(place.file)
+      ? [...testCompletionsAt(place)]
+      : [...completionsAt(place, context?.triggerKind !== triggeredByCharacter)],
   );
-  connection.onHover(answerAt(null, hoverAt));
+  connection.onCompletion((asked) => {
+    const config = configAt(asked);
+    return config === null ? completions(asked) : [...configCompletions(config, asked.position)];
+  });
+  connection.onHover(async (asked) => {
+    const config = configAt(asked);
+    if (config !== null) return configHover(config, asked.position);
+    const hits = (await service()?.hits()) ?? null;
+    return await answerAt(null, (place) => hoverAt(place, hits))(asked);
+  });
   connection.onSignatureHelp(answerAt(null, signatureAt));
   connection.onDefinition(answerAt([], (place) => [...definitionsAt(place)]));
   connection.onReferences(

@@ -1,9 +1,10 @@
-// What a reader would look up elsewhere, shown in the line: the value of a `let` behind its name.
+// What a reader would look up elsewhere, shown in the line behind a name: the value of a `let`, the zone of `hours`, and in
+// what and over which window a meter counts.
 
 import type { InlayHint } from 'vscode-languageserver';
 import type { Declaration } from '../../language/syntax/tree/tree.ts';
-import { occurrencesIn } from './names.ts';
-import { documentOf, type SetSnapshot } from './workspace.ts';
+import { occurrencesIn } from './set/names.ts';
+import { documentOf, type SetSnapshot } from './set/workspace.ts';
 
 /** Longer values would hide the line that they explain. */
 const charactersMax = 40;
@@ -14,24 +15,40 @@ export function hintsIn(
   { file, start, end }: { readonly file: string; readonly start: number; readonly end: number },
 ): readonly InlayHint[] {
   const document = documentOf(snapshot, file);
-  const lets = new Map(
+  const labels = new Map(
     snapshot.files
-      .flatMap(({ declarations }) => declarations.filter(isLet))
-      .map(({ name, value }) => [name.text, value.span] as const),
+      .flatMap(({ declarations }) => declarations)
+      .flatMap((declaration): readonly (readonly [string, string])[] => {
+        const label = labelOf(snapshot, declaration);
+        return label === null || declaration.kind === 'action' ? [] : [[declaration.name.text, label]];
+      }),
   );
-  if (lets.size === 0) return [];
   return occurrencesIn(snapshot.files, file)
-    .filter(({ kind, isDeclared }) => kind === 'let' && !isDeclared)
+    .filter(({ kind, isDeclared }) => kind in hinted && !isDeclared)
     .filter(({ span }) => span.start >= start && span.end <= end)
     .flatMap(({ name, span }) => {
-      const value = lets.get(name);
-      if (value === undefined) return [];
-      const text = (snapshot.texts.get(value.file)?.text ?? '').slice(value.start, value.end);
-      if (text.length > charactersMax || text.includes('\n')) return [];
-      return [{ position: document.positionAt(span.end), label: `= ${text}`, paddingLeft: true }];
+      const label = labels.get(name);
+      if (label === undefined || label.length > charactersMax || label.includes('\n')) return [];
+      return [{ position: document.positionAt(span.end), label, paddingLeft: true }];
     });
 }
 
-function isLet(declaration: Declaration): declaration is Extract<Declaration, { kind: 'let' }> {
-  return declaration.kind === 'let';
+const hinted = { let: true, hours: true, meter: true };
+
+/** Null for what has nothing to say in a line. */
+function labelOf({ texts }: SetSnapshot, declaration: Declaration): string | null {
+  const textOf = ({ file, start, end }: Declaration['span']): string =>
+    (texts.get(file)?.text ?? '').slice(start, end);
+  switch (declaration.kind) {
+    case 'let':
+      return `= ${textOf(declaration.value.span)}`;
+    case 'hours':
+      return `in ${textOf(declaration.zone.span)}`;
+    case 'meter': {
+      const { currency, over } = declaration;
+      return [...(currency === null ? [] : [currency.text]), `over ${textOf(over.span)}`].join(' ');
+    }
+    default:
+      return null;
+  }
 }

@@ -7,14 +7,17 @@ import { type Builtin, builtins } from '../../language/model/builtins.ts';
 import { describeSlot, describeType } from '../../language/model/describe.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape } from '../../language/model/type.ts';
-import { type Occurrence, occurrenceAt, sameName } from './names.ts';
-import { type DocumentPlace, rangeOf } from './places.ts';
-import type { SetSnapshot } from './workspace.ts';
+import type { ToldHits } from './service.ts';
+import { type Occurrence, sameName } from './set/names.ts';
+import { type DocumentPlace, rangeOf } from './set/places.ts';
+import { nameAt } from './set/set-names.ts';
+import type { SetSnapshot } from './set/workspace.ts';
 
 /** Null where nothing is known. */
-export function hoverAt({ snapshot, file, document, offset }: DocumentPlace): Hover | null {
-  const found = occurrenceAt(snapshot.files, file, offset);
-  const lines = found === null ? [] : linesOf(snapshot, found);
+export function hoverAt(place: DocumentPlace, hits: ToldHits | null): Hover | null {
+  const { snapshot, document } = place;
+  const found = nameAt(place);
+  const lines = found === null ? [] : [...linesOf(snapshot, found), ...hitLines(found, hits)];
   if (found === null || lines.length === 0) return null;
   return { contents: { kind: 'markdown', value: lines.join('\n\n') }, range: rangeOf(document, found.span) };
 }
@@ -87,6 +90,23 @@ function deciders({ policies }: PolicySet, { kind, name }: Occurrence): readonly
   if (rules.length === 0) return ['No rule speaks of it: every request is denied.'];
   const more = rules.length > rulesMax ? [`- and ${rules.length - rulesMax} more`] : [];
   return [['Decided by', ...rules.slice(0, rulesMax), ...more].join('\n')];
+}
+
+/** How often a rule or a policy has decided, where a service tells it. */
+function hitLines({ kind, name }: Occurrence, hits: ToldHits | null): readonly string[] {
+  if (hits === null) return [];
+  if (kind === 'policy') {
+    const count = hits.lastDay.get(name);
+    return count === undefined ? [] : [`Decided ${times(count)} in the last day`];
+  }
+  const hit = kind === 'rule' ? hits.rules.get(name) : undefined;
+  if (hit === undefined) return [];
+  const last = hit.lastAt === null ? 'never' : `last ${hit.lastAt}`;
+  return [`Decided ${times(hit.decided)}, held ${times(hit.met)} since ${hits.since}, ${last}`];
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }
 
 function code(text: string): string {

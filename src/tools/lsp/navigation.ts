@@ -6,9 +6,10 @@ import { whyReserved } from '../../language/check/expressions/names.ts';
 import { isReservedWord } from '../../language/syntax/parse/tokens.ts';
 import { editsOf } from './diagnostics.ts';
 import { matches } from './hover.ts';
-import { type Occurrence, occurrenceAt, occurrencesOf, sameName } from './names.ts';
-import { type DocumentPlace, locationOf, rangeOf } from './places.ts';
-import type { SetSnapshot } from './workspace.ts';
+import { type Occurrence, occurrencesOf } from './set/names.ts';
+import { type DocumentPlace, locationOf, rangeOf } from './set/places.ts';
+import { nameAt, sameNames } from './set/set-names.ts';
+import type { SetSnapshot } from './set/workspace.ts';
 
 export function definitionsAt(place: DocumentPlace): readonly Location[] {
   return linked(place)
@@ -32,10 +33,11 @@ export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[]
 }
 
 /** All that names the same; a field only in the actions that are meant. */
-function linked({ snapshot, file, offset }: DocumentPlace): readonly Occurrence[] {
-  const found = occurrenceAt(snapshot.files, file, offset);
+function linked(place: DocumentPlace): readonly Occurrence[] {
+  const { snapshot } = place;
+  const found = nameAt(place);
   if (found === null || found.kind === 'builtin' || found.kind === 'fact') return [];
-  const same = sameName(snapshot.files, found);
+  const same = sameNames(snapshot, found);
   return found.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, found)) : same;
 }
 
@@ -74,15 +76,11 @@ const renamed: ReadonlySet<string> = new Set([
 ]);
 
 /** Null where there is no name that can be another one. */
-export function renamedAt({
-  snapshot,
-  file,
-  document,
-  offset,
-}: DocumentPlace): { range: Range; placeholder: string } | null {
-  const found = occurrenceAt(snapshot.files, file, offset);
+export function renamedAt(place: DocumentPlace): { range: Range; placeholder: string } | null {
+  const { snapshot, document } = place;
+  const found = nameAt(place);
   if (found === null || !renamed.has(found.kind)) return null;
-  if (!sameName(snapshot.files, found).some(({ isDeclared }) => isDeclared)) return null;
+  if (!sameNames(snapshot, found).some(({ isDeclared }) => isDeclared)) return null;
   return { range: rangeOf(document, found.span), placeholder: shortName(found) };
 }
 
@@ -93,8 +91,8 @@ function shortName({ kind, name }: Occurrence): string {
 
 /** Why it cannot be, as text, or the edits of all files. */
 export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
-  const { snapshot, file, offset } = place;
-  const found = occurrenceAt(snapshot.files, file, offset);
+  const { snapshot } = place;
+  const found = nameAt(place);
   if (found === null || renamedAt(place) === null) return 'there is no name here that can be changed';
   const why = whyNoName(to);
   if (why !== null) return why;
@@ -102,7 +100,7 @@ export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | stri
     (one) => one.isDeclared && one.kind !== 'field' && shortName(one) === to && isBeside(one, found),
   );
   if (isTaken) return `\`${to}\` is declared already`;
-  const edits = sameName(snapshot.files, found).map(({ span }) => ({ span, text: to }));
+  const edits = sameNames(snapshot, found).map(({ span }) => ({ span, text: to }));
   return { changes: editsOf(snapshot, edits) };
 }
 

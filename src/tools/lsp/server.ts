@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import {
+  CodeLensRefreshRequest,
   type Connection,
   type InitializeParams,
   type InitializeResult,
@@ -16,9 +17,14 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { legendTypes, tokenModifiers } from './colours.ts';
-import { newDiagnostics, type Told } from './diagnostics.ts';
+import { answerLenses } from './command-answers.ts';
+import { commandNames } from './command-names.ts';
+import { configDiagnostics, isConfigFile } from './config-file.ts';
 import { answerFeatures } from './features.ts';
-import { createOpenSets, pathOf, uriOf } from './workspace.ts';
+import { type PolicyService, serviceOf } from './service.ts';
+import { createOpenSets, pathOf } from './set/workspace.ts';
+import { createSlowAnswers } from './slow-answers.ts';
+import { createTelling } from './telling.ts';
 
 const capabilities: InitializeResult['capabilities'] = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
@@ -35,13 +41,12 @@ const capabilities: InitializeResult['capabilities'] = {
   documentFormattingProvider: true,
   documentRangeFormattingProvider: true,
   inlayHintProvider: true,
+  codeLensProvider: { resolveProvider: true },
+  executeCommandProvider: { commands: Object.values(commandNames) },
   codeActionProvider: { codeActionKinds: ['quickfix', 'source.fixAll'] },
   semanticTokensProvider: { legend: { tokenTypes: [...legendTypes], tokenModifiers }, full: true },
   workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 };
-
-/** How long a text rests before the set is checked again, in milliseconds. */
-const restMs = 30;
 
 interface ServerOptions {
   readonly connection: Connection;
@@ -62,67 +67,66 @@ export function serveStreams(input: Readable, output: Writable, version: string 
 function serveLanguage({ connection, version }: ServerOptions): void {
   const documents = new TextDocuments(TextDocument);
   const workspace = createOpenSets();
-  let canWatch = false;
-  let timer: NodeJS.Timeout | undefined;
-  /** By the root of each set. */
-  const told = new Map<string, Told>();
-
-  const tell = async (): Promise<void> => {
-    for (const snapshot of await workspace.snapshots()) {
-      const ofSet: Told = told.get(snapshot.root) ?? new Map();
-      told.set(snapshot.root, ofSet);
-      for (const { file, diagnostics } of newDiagnostics(snapshot, ofSet))
-        await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
-    }
-  };
-  const tellSoon = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      tell().catch((error: unknown) =>
-        connection.console.error(`the policies were not checked: ${String(error)}`),
-      );
-    }, restMs);
-  };
+  const slow = createSlowAnswers();
+  const telling = createTelling({ connection, workspace, documents, slow });
+  let [canWatch, canRefresh] = [false, false];
+  let service: PolicyService | null = null;
 
   connection.onInitialize((asked): InitializeResult => {
-    workspace.setFolders(foldersOf(asked), policiesOf(asked.initializationOptions));
+    const folders = foldersOf(asked);
+    workspace.setFolders(folders, policiesOf(asked.initializationOptions));
+    service = serviceOf(folders, process.env);
     canWatch = asked.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    canRefresh = asked.capabilities.workspace?.codeLens?.refreshSupport === true;
     return { capabilities, serverInfo: { name: 'writ', ...(version === null ? {} : { version }) } };
   });
   connection.onInitialized(() => {
-    if (canWatch) {
-      const registerOptions = { watchers: [{ globPattern: '**/*.{policy,txt,csv}' }] };
-      const registered = connection.sendRequest('client/registerCapability', {
-        registrations: [{ id: 'files', method: 'workspace/didChangeWatchedFiles', registerOptions }],
-      });
-      // A client that cannot watch so many files says so; what is typed is seen all the same.
-      registered.catch((error: unknown) =>
-        connection.console.warn(`files are not watched: ${String(error)}`),
-      );
-    }
-    tellSoon();
+    if (canWatch) watchFiles(connection);
+    telling.soon();
   });
   documents.onDidChangeContent(({ document }) => {
+    if (isConfigFile(document.uri)) {
+      const diagnostics = [...configDiagnostics(document)];
+      void connection.sendDiagnostics({ uri: document.uri, diagnostics });
+      return;
+    }
     workspace.put(document.uri, document.getText());
-    tellSoon();
-  });
-  documents.onDidClose(({ document }) => {
-    workspace.put(document.uri, null);
-    workspace.forget();
-    tellSoon();
+    telling.soon();
   });
   const forget = (): void => {
     workspace.forget();
-    tellSoon();
+    telling.soon();
   };
+  documents.onDidClose(({ document }) => {
+    if (isConfigFile(document.uri)) void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
+    workspace.put(document.uri, null);
+    forget();
+  });
   documents.onDidSave(forget);
   connection.onDidChangeWatchedFiles(forget);
 
-  answerFeatures({ connection, workspace, documents });
-  connection.onShutdown(() => clearTimeout(timer));
+  const answering = { connection, workspace, documents, slow, telling, service: () => service };
+  const refreshLenses = (): void => {
+    if (canRefresh) connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
+  };
+  answerFeatures(answering);
+  answerLenses({ ...answering, refreshLenses });
+  connection.onShutdown(async () => {
+    telling.close();
+    await slow.close();
+  });
 
   documents.listen(connection);
   connection.listen();
+}
+
+/** A client that cannot watch so many files says so; what is typed is seen all the same. */
+function watchFiles(connection: Connection): void {
+  const registerOptions = { watchers: [{ globPattern: '**/*.{policy,txt,csv,jsonl,test.yaml}' }] };
+  const registered = connection.sendRequest('client/registerCapability', {
+    registrations: [{ id: 'files', method: 'workspace/didChangeWatchedFiles', registerOptions }],
+  });
+  registered.catch((error: unknown) => connection.console.warn(`files are not watched: ${String(error)}`));
 }
 
 function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {

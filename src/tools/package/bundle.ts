@@ -13,6 +13,7 @@ const threads = [
   'src/service/store/postgres/search/database-searcher',
   'src/service/store/sqlite/search/file-searcher',
   'src/service/store/sqlite/writer',
+  'src/tools/lsp/thread/thread',
 ];
 
 /** Writes the JavaScript and its source maps into `folder`. */

@@ -30,6 +30,8 @@ export async function makeVsix(root: string, target: string, version: string): P
     'extension/policy.tmLanguage.json': readFileSync(join(root, 'grammar/generated/policy.tmLanguage.json')),
     'extension/extension.cjs': strToU8(await oneFile(join(source, 'extension.ts'), 'cjs')),
     'extension/server.mjs': strToU8(await oneFile(join(root, 'src/tools/lsp/main.ts'), 'es')),
+    // Beside the server, which starts it by this name.
+    'extension/thread.mjs': strToU8(await oneFile(join(root, 'src/tools/lsp/thread/thread.ts'), 'es')),
   });
   const path = join(target, `writ-${version}.vsix`);
   writeFileSync(path, archive);
@@ -38,7 +40,17 @@ export async function makeVsix(root: string, target: string, version: string): P
 
 /** With everything that it imports but what the platform and the editor bring. */
 async function oneFile(entry: string, format: 'cjs' | 'es'): Promise<string> {
-  const bundled = await rolldown({ input: entry, platform: 'node', external: ['vscode'] });
+  const besideIt = {
+    name: 'beside-it',
+    transform: (code: string) =>
+      code.replaceAll(/(new URL\('\.\/\w+)\.ts', import\.meta\.url\)/g, "$1.mjs', import.meta.url)"),
+  };
+  const bundled = await rolldown({
+    input: entry,
+    platform: 'node',
+    external: ['vscode'],
+    plugins: [besideIt],
+  });
   const { output } = await bundled.generate({ format, codeSplitting: false, minify: true });
   await bundled.close();
   const [chunk] = output.filter((one): one is OutputChunk => one.type === 'chunk');

@@ -85,7 +85,7 @@ const anything: Expectation = {
   validForSeconds: null,
 };
 
-const expectationKeys = [
+export const expectationKeys = [
   'decision',
   'not',
   'by',

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { walk } from '../../service/policies/walk.ts';
 
-const testEnding = '.test.yaml';
+export const testEnding = '.test.yaml';
 
 /** Sorted, each once. A path that is not there is returned as it stands, so that reading it says why. */
 export async function findTests(paths: readonly string[]): Promise<readonly string[]> {

@@ -21,7 +21,7 @@ export interface RawStep {
   readonly result: GivenResult | null;
 }
 
-const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 'then', 'result'] as const;
+export const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 'then', 'result'] as const;
 
 export function readSequence(located: Located, facts: RawFacts, report: Report): readonly RawStep[] {
   if (located.kind !== 'list' || located.items.length === 0) {

@@ -21,7 +21,7 @@ export function readTestFile(source: SourceText): TestFile {
     if (!found.has(key)) found.set(key, testDiagnostic(span, message, help));
   };
   const root = readYaml(source, report);
-  const map = root && readMap(root, { name: 'a test file', keys: ['policies', 'defaults', 'tests'] }, report);
+  const map = root && readMap(root, { name: 'a test file', keys: fileKeys }, report);
   const defaults = applyPart(new Map(), readDefaults(map ?? null, report), report);
   const cases = readTests(map ?? null, defaults, report);
   return {
@@ -33,8 +33,9 @@ export function readTestFile(source: SourceText): TestFile {
   };
 }
 
-const caseKeys = ['name', ...factKeys, ...changeKeys, 'expect'] as const;
-const testKeys = [...caseKeys, 'cases', 'sequence'] as const;
+export const fileKeys = ['policies', 'defaults', 'tests'] as const;
+export const caseKeys = ['name', ...factKeys, ...changeKeys, 'expect'] as const;
+export const testKeys = [...caseKeys, 'cases', 'sequence'] as const;
 
 function readPolicyPaths(file: LocatedMap | null, report: Report): readonly string[] {
   const given = find(file, 'policies');

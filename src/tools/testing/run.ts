@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
-import { position, renderDiagnostics } from '../../language/diagnostic/render.ts';
+import { position, renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
 import { type Decision, gates } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -99,17 +99,33 @@ interface LoadedPolicies {
   readonly count: CountTruths;
 }
 
+/** What came of a test file: why none of its cases ran, or each of them, in order. */
+export type JudgedFile =
+  | { readonly failure: readonly Diagnostic[]; readonly sourceOf: SourceOf }
+  | { readonly failure: null; readonly cases: readonly JudgedCase[] };
+
+export interface JudgedCase extends Pick<CaseResult, 'outcome' | 'differences' | 'decision' | 'durationMs'> {
+  readonly test: TestCase;
+  /** What the case names that is not there. */
+  readonly mistakes: readonly Diagnostic[];
+}
+
 /** Runs the cases of one file, in order. */
 export async function runTests(file: TestFile, load: LoadPolicies): Promise<FileResult> {
-  if (file.diagnostics.length > 0) return unreadable(file.path, file.diagnostics, () => file.text);
+  const judged = await judgeTests(file, load);
+  if (judged.failure !== null) return unreadable(file.path, judged.failure, judged.sourceOf);
+  return { path: file.path, failure: null, cases: judged.cases.map((one) => resultOf(file, one)) };
+}
+
+export async function judgeTests(file: TestFile, load: LoadPolicies): Promise<JudgedFile> {
+  if (file.diagnostics.length > 0) return { failure: file.diagnostics, sourceOf: () => file.text };
   const { read, compiled, count } = await load(file.policies);
   const { set, engine } = compiled;
   const diagnostics = sortDiagnostics([...read.diagnostics, ...compiled.diagnostics]);
-  if (set === null || engine === null || hasErrors(diagnostics)) {
-    return unreadable(file.path, diagnostics, read.sourceOf);
-  }
+  if (set === null || engine === null || hasErrors(diagnostics))
+    return { failure: diagnostics, sourceOf: read.sourceOf };
   const subject = { set, engine, count };
-  return { path: file.path, failure: null, cases: file.cases.map((one) => runCase(file, one, subject)) };
+  return { failure: null, cases: file.cases.map((one) => judgeCase(one, subject)) };
 }
 
 interface Loader {
@@ -144,30 +160,42 @@ interface Subject {
   readonly count: CountTruths;
 }
 
-function runCase(file: TestFile, test: TestCase, subject: Subject): CaseResult {
+function resultOf(file: TestFile, { test, mistakes, ...judged }: JudgedCase): CaseResult {
+  return {
+    name: test.name,
+    line: position(file.text, test.span.start).line,
+    ...judged,
+    mistake: mistakes.length === 0 ? null : renderDiagnostics(mistakes, () => file.text, { color: false }),
+  };
+}
+
+function judgeCase(test: TestCase, subject: Subject): JudgedCase {
   const start = performance.now();
   const mistakes: Diagnostic[] = [];
   const facts = caseFacts(test, subject, (...what) => mistakes.push(testDiagnostic(...what)));
-  const base = { name: test.name, line: position(file.text, test.span.start).line };
-  const mistaken = (): CaseResult => {
-    const mistake = renderDiagnostics(mistakes, () => file.text, { color: false });
-    return { ...base, outcome: 'mistaken', differences: [], decision: null, mistake, durationMs: 0 };
+  const mistaken: JudgedCase = {
+    test,
+    outcome: 'mistaken',
+    differences: [],
+    decision: null,
+    mistakes,
+    durationMs: 0,
   };
-  if (facts === null) return mistaken();
+  if (facts === null) return mistaken;
   const { decision, disagreements } = decideTwice(facts, subject);
   if (test.answer !== null && !waitsForPeople(decision)) {
     const said = `\`then: ${test.answer}\` answers a request that waits, and this is ${decision.outcome}`;
     mistakes.push(testDiagnostic(test.span, said));
-    return mistaken();
+    return mistaken;
   }
   const unexpected = differences(test.expectation, decision);
   const outcome = disagreements.length > 0 ? 'disagreed' : unexpected.length > 0 ? 'failed' : 'passed';
   return {
-    ...base,
+    test,
     outcome,
     differences: outcome === 'disagreed' ? disagreements : unexpected,
     decision,
-    mistake: null,
+    mistakes: [],
     durationMs: performance.now() - start,
   };
 }
@@ -220,7 +248,7 @@ function filtered(file: TestFile, filter: string | undefined): TestFile {
 function unreadable(
   path: string,
   diagnostics: readonly Diagnostic[],
-  sourceOf: (path: string) => string | null = () => null,
+  sourceOf: SourceOf = () => null,
 ): FileResult {
   return { path, failure: renderDiagnostics(diagnostics, sourceOf, { color: false }), cases: [] };
 }

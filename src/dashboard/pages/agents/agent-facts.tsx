@@ -45,7 +45,7 @@ function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClos
   const save = (): Promise<void> =>
     run(async () => {
       await call('changeAgent', { params: { id: agent.id }, body: draftBody(draft) });
-      tellDone('Changed; in force with the next request');
+      tellDone('Changed; it takes effect with the next request');
       onChange();
       onClose();
     });

@@ -38,9 +38,9 @@ export function AgentLimits({ agent, onChange }: AgentProps) {
   );
 }
 
-function shown(own: number | null, inForce: number | undefined): string {
+function shown(own: number | null, ofService: number | undefined): string {
   if (own !== null) return own.toLocaleString();
-  return inForce === undefined ? '…' : `${inForce.toLocaleString()} (the service's)`;
+  return ofService === undefined ? '…' : `${ofService.toLocaleString()} (the service's)`;
 }
 
 function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
@@ -52,7 +52,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
     run(async () => {
       const body = { rate_per_minute: numberOf(perMinute), burst: numberOf(burst), tell_change: tellsChange };
       await call('changeAgent', { params: { id: agent.id }, body });
-      tellDone('Limits changed; in force with the next request');
+      tellDone('Limits changed; they take effect with the next request');
       onChange();
       onClose();
     });

@@ -18,8 +18,8 @@ export const kinds: Readonly<Record<Kind, KindWords>> = {
   unanswered: { name: 'Requests unanswered', what: 'requests expire unanswered', isCounted: true },
   step_ups_expired: { name: 'Step-ups expired', what: 'step-ups expire', isCounted: true },
   policies_stale: {
-    name: 'Policies on disk not in force',
-    what: 'policies on disk are not in force',
+    name: 'Policies on disk not active',
+    what: 'policies on disk are not active',
     isCounted: false,
   },
   kill_switch: { name: 'Kill switch on', what: 'kill switches are on', isCounted: false },

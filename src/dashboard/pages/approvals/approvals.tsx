@@ -166,7 +166,7 @@ function useChosen(items: readonly Queued[]) {
 function leadOf(groups: readonly string[]): string {
   const own = 'What your own agents ask of their control owner waits here, too.';
   return groups.length === 0
-    ? `You belong to no group of approvers. ${own}`
+    ? `You belong to no approval group. ${own}`
     : `You approve for ${groups.join(', ')}. ${own}`;
 }
 

@@ -247,6 +247,6 @@ function doneText(vote: VoteKind, status: RequestDetail['status']): string {
   if (vote === 'reject') return 'Rejected';
   if (status === 'pending') return 'Your approval is recorded';
   return status === 'rejected'
-    ? 'You approved, but the current policies refuse it'
+    ? 'You approved, but the active policies refuse it'
     : 'Approved: the agent may proceed';
 }

@@ -110,7 +110,7 @@ function SetChoice({ label, activations, value, onChoose }: SetChoiceProps) {
         {sets.map((one, index) => (
           <option key={one.digest} value={one.digest}>
             {setName(one)}
-            {index === 0 && ' (in force)'}
+            {index === 0 && ' (active)'}
           </option>
         ))}
       </select>

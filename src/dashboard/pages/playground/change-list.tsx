@@ -1,4 +1,4 @@
-// What the copy has that the set in force has not, line by line, and the way back.
+// What the copy has that the active policies have not, line by line, and the way back.
 
 import { useState } from 'preact/hooks';
 import { TextDiff } from '../../parts/comparison/text-diff.tsx';
@@ -11,25 +11,25 @@ import type { Change } from './changes.ts';
 import type { PlaygroundState } from './use-playground.ts';
 
 export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {
-  const { changes, inForce, texts, reset } = playground;
+  const { changes, active, texts, reset } = playground;
   /** Null asks about all. */
   const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
-      <Empty icon="policy" title="The copy is as the set in force">
+      <Empty icon="policy" title="The copy equals the active policies">
         Your changes are listed here line by line, ready to carry over into the policy directory.
       </Empty>
     );
   return (
     <div class="playground-changes">
       {changes.map((change) => {
-        const base = inForce.includes(change.path) ? (texts.byPath.get(change.path)?.text ?? null) : '';
+        const base = active.includes(change.path) ? (texts.byPath.get(change.path)?.text ?? null) : '';
         return (
           <section key={change.path} aria-label={change.path}>
             <header>
               <h3>
                 <PlainText text={change.path} isShort />
-                {!inForce.includes(change.path) && ' (new)'}
+                {!active.includes(change.path) && ' (new)'}
               </h3>
               <CopyFile change={change} />
               <Button onClick={() => setAsked({ path: change.path })}>
@@ -87,8 +87,8 @@ function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
   return (
     <Dialog title="Discard your changes?" onClose={onClose}>
       <p>
-        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as in the set in force. Your
-        changes are lost.
+        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as in the active policies.
+        Your changes are lost.
       </p>
       <div class="form-actions">
         <Button look="danger" onClick={onReset}>

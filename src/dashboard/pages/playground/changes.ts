@@ -1,4 +1,4 @@
-// The copy of the policies that a person edits: only what differs from the set in force, kept in this window until it is
+// The copy of the policies that a person edits: only what differs from the active policies, kept in this window until it is
 // closed, and shown to nobody else who signs in here.
 
 export interface Change {
@@ -53,14 +53,14 @@ function isChange(value: unknown): value is Change {
   return typeof change?.path === 'string' && typeof change.text === 'string';
 }
 
-/** With this text for a file; none where it equals the text in force. */
+/** With this text for a file; none where it equals the active text. */
 export function withText(
   changes: readonly Change[],
   { path, text }: Change,
-  inForce: string | null,
+  active: string | null,
 ): readonly Change[] {
   const others = changes.filter((one) => one.path !== path);
-  if (text === inForce) return others;
+  if (text === active) return others;
   return [...others, { path, text }].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 

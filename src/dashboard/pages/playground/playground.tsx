@@ -70,7 +70,7 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
           onFix={applyFix}
           onGo={goToPlace}
           ways={{
-            sides: { old: 'In force', new: 'In your copy' },
+            sides: { old: 'Active', new: 'In your copy' },
             onTry: tryWritten,
             onLine: (file, line) => goToPlace({ file, line, column: 1, end_line: line, end_column: 1 }),
           }}

@@ -1,5 +1,5 @@
 // The copy of the policies: which file is open, its text in the editor, what is wrong with all of it, and what has been
-// changed against the set in force.
+// changed against the active policies.
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -152,9 +152,9 @@ function ViewButton({ name, view, onShow, children }: ViewButtonProps) {
 const newFileText = '# What this policy is for.\n';
 
 function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
-  const { path, texts, inForce, vocabulary, textOf, setText } = playground;
+  const { path, texts, active, vocabulary, textOf, setText } = playground;
   const text = textOf(path);
-  const base = inForce.includes(path) ? texts.byPath.get(path) : undefined;
+  const base = active.includes(path) ? texts.byPath.get(path) : undefined;
   const answered = tried?.of.files?.find((one) => one.path === path)?.text ?? base?.text ?? '';
   const marks = useMemo(() => {
     const own = (tried?.answer.diagnostics ?? noDiagnostics).filter(({ file }) => file === path);
@@ -174,7 +174,7 @@ function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
   if (text === null) return <Loading label="The file is loading" lines={10} />;
   if (base?.isWhole === false)
     return (
-      <Note icon="warning">This list is too long to be edited here; the set in force uses all of it.</Note>
+      <Note icon="warning">This list is too long to be edited here; the active policies use all of it.</Note>
     );
   return (
     <div class="playground-policy">

@@ -1,5 +1,5 @@
-// The state of the playground: the files in force with a person's copies over them, which of them is open, and the request
-// that is written. This window keeps it; a copy that equals the text in force is no longer a change.
+// The state of the playground: the active files with a person's copies over them, which of them is open, and the request
+// that is written. This window keeps it; a copy that equals the active text is no longer a change.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
@@ -14,10 +14,10 @@ import { useFailedFile } from './take-failed.ts';
 import { type Texts, useTexts } from './use-texts.ts';
 
 export interface PlaygroundState {
-  /** Of the set in force; null until it is known. */
+  /** Of the active policies; null until they are known. */
   readonly digest: string | null;
-  readonly inForce: readonly string[];
-  /** In force or added here. */
+  readonly active: readonly string[];
+  /** Active or added here. */
   readonly paths: readonly string[];
   /** Of the file that is open. */
   readonly path: string;
@@ -49,18 +49,18 @@ export function usePlayground(): PlaygroundState {
   const isWritten = draft.request !== null || query.has('request');
   const first = useResource('getFirstRequest', isWritten ? null : {}, ['policies']);
   const digest = files.data?.digest ?? null;
-  const inForce = files.data?.items.map((item) => item.path) ?? [];
+  const active = files.data?.items.map((item) => item.path) ?? [];
   const changed = changes.map((change) => change.path);
-  const paths = [...new Set([...inForce, ...changed])].toSorted();
+  const paths = [...new Set([...active, ...changed])].toSorted();
   const path = startPath(query.get('file'), paths);
   const texts = useTexts(
     digest,
-    [...new Set([path, ...changed])].filter((one) => inForce.includes(one)),
+    [...new Set([path, ...changed])].filter((one) => active.includes(one)),
   );
-  const inForceText = (one: string): string | null =>
-    inForce.includes(one) ? (texts.byPath.get(one)?.text ?? null) : null;
+  const activeText = (one: string): string | null =>
+    active.includes(one) ? (texts.byPath.get(one)?.text ?? null) : null;
   useEffect(() => {
-    const isChange = ({ path: one, text }: Change): boolean => text !== inForceText(one);
+    const isChange = ({ path: one, text }: Change): boolean => text !== activeText(one);
     if (!changes.every(isChange))
       setDraft((before) => ({ ...before, changes: before.changes.filter(isChange) }));
   }, [changes, texts.byPath]);
@@ -70,18 +70,18 @@ export function usePlayground(): PlaygroundState {
   const [openedAt] = useState(() => `${new Date().toISOString().slice(0, 16)}:00Z`);
   return {
     digest,
-    inForce,
+    active,
     paths,
     path,
     changes,
     texts,
     isKept,
     openedAt,
-    textOf: (one) => changes.find((change) => change.path === one)?.text ?? inForceText(one),
+    textOf: (one) => changes.find((change) => change.path === one)?.text ?? activeText(one),
     setText: (one, text) =>
       setDraft((before) => ({
         ...before,
-        changes: withText(before.changes, { path: one, text }, inForceText(one)),
+        changes: withText(before.changes, { path: one, text }, activeText(one)),
       })),
     reset: (one) =>
       setDraft((before) => ({

@@ -1,4 +1,4 @@
-// The texts of the set in force that the playground needs, fetched one after the other. What was there stays until the text
+// The texts of the active policies that the playground needs, fetched one after the other. What was there stays until the text
 // of a new set has come.
 
 import { useEffect, useState } from 'preact/hooks';

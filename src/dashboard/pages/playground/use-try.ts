@@ -27,7 +27,7 @@ interface State extends Pick<Trying, 'tried' | 'decided' | 'problem'> {
 
 const pauseMs = 250;
 
-/** `version` says what else an answer rests on: the set in force. Null as body asks nothing. */
+/** `version` says what else an answer rests on: the active policies. Null as body asks nothing. */
 export function useTry(body: TryBody | null, version: string): Trying {
   const [state, setState] = useState<State>({ key: '', tried: null, decided: null, problem: null });
   const [turn, setTurn] = useState(0);

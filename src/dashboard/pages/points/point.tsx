@@ -102,7 +102,7 @@ function EditDialog({ point, onChange, onClose }: PointProps & { readonly onClos
         word="Save"
         send={async (body) => {
           await call('changePoint', { params: { id: point.id }, body });
-          tellDone('Changed; in force with the next request');
+          tellDone('Changed; it takes effect with the next request');
           onChange();
           onClose();
         }}

@@ -26,7 +26,7 @@ export function History() {
   if (data === null)
     return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
   const { items } = data;
-  if (items.length === 0) return <Empty icon="clock" title="The set in force is being noted" />;
+  if (items.length === 0) return <Empty icon="clock" title="The active policies are being noted" />;
   const shown = isWhole ? items : items.slice(0, shownAtFirst);
   return (
     <>
@@ -37,7 +37,7 @@ export function History() {
             activation={one}
             before={items[index + 1] ?? null}
             after={items[index - 1] ?? null}
-            inForce={items[0]?.digest ?? ''}
+            active={items[0]?.digest ?? ''}
           />
         ))}
       </ol>
@@ -54,12 +54,12 @@ interface EntryProps {
   readonly activation: Activation;
   /** The set that it took over from; null for the first. */
   readonly before: Activation | null;
-  /** The one that took over from it; null for the one in force. */
+  /** The one that took over from it; null for the active one. */
   readonly after: Activation | null;
-  readonly inForce: string;
+  readonly active: string;
 }
 
-function Entry({ activation, before, after, inForce }: EntryProps) {
+function Entry({ activation, before, after, active }: EntryProps) {
   const { activated_at: at, digest, commit } = activation;
   const isKept = activation.has_texts && before?.has_texts === true;
   return (
@@ -84,12 +84,12 @@ function Entry({ activation, before, after, inForce }: EntryProps) {
       ) : (
         <p class="policies-never">The texts are not kept any more, so nobody can tell what changed.</p>
       )}
-      {digest !== inForce && activation.has_texts && <RollBack activation={activation} inForce={inForce} />}
+      {digest !== active && activation.has_texts && <RollBack activation={activation} active={active} />}
     </li>
   );
 }
 
-/** While it was in force. */
+/** While it was active. */
 function decisionsHref(from: string, to: string | null): string {
   return `/requests?${new URLSearchParams({ from, ...(to === null ? {} : { to }) })}`;
 }

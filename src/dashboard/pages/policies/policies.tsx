@@ -1,4 +1,4 @@
-// The policies: which set is in force and whether it equals the directory, what each policy is for, how often
+// The policies: which set is active and whether it equals the directory, what each policy is for, how often
 // its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
@@ -49,7 +49,7 @@ export default function Policies() {
           ? ''
           : isStale
             ? 'The last reload failed; the previous set still decides.'
-            : 'The policies are in force.'}
+            : 'The policies are active.'}
       </p>
       {data === null ? (
         problem === null && <Loading label="The policies are loading" />
@@ -61,7 +61,7 @@ export default function Policies() {
               <FailurePlaces failure={data.state.failure} />
             </Section>
           )}
-          <Section title="The set in force">
+          <Section title="The active policies">
             <SetFacts state={data.state} />
           </Section>
           <Replicas />
@@ -154,7 +154,7 @@ function StateBadge({ isStale }: { readonly isStale: boolean }) {
     </Badge>
   ) : (
     <Badge tone="allow" icon="allow">
-      In force
+      Active
     </Badge>
   );
 }
@@ -169,7 +169,7 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
       onReload();
       tellDone(
         status === 'current'
-          ? 'The policies are reloaded and in force'
+          ? 'The policies are reloaded and active'
           : 'Reloaded, but the files still have errors',
       );
     });

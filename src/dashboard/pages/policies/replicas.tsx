@@ -86,7 +86,7 @@ function ReplicaTable({ serving: { items, policies, store } }: { readonly servin
 
 function DigestRead({ digest, active }: { readonly digest: string | null; readonly active: string | null }) {
   if (digest === null) return <span class="policies-never">nothing yet</span>;
-  if (digest === active) return <>the set in force</>;
+  if (digest === active) return <>the active policies</>;
   return (
     <>
       <code title={digest}>{digest.slice(0, 16)}…</code>, which waits for the others

@@ -14,11 +14,11 @@ import { CopyText } from '../../parts/text/copy.tsx';
 
 interface RollBackProps {
   readonly activation: Activation;
-  /** The digest of the set in force. */
-  readonly inForce: string;
+  /** The digest of the active policies. */
+  readonly active: string;
 }
 
-export function RollBack({ activation, inForce }: RollBackProps) {
+export function RollBack({ activation, active }: RollBackProps) {
   const [isOpen, setOpen] = useState(false);
   if (useGrant('policies.roll-back') !== 'yes') return null;
   return (
@@ -26,27 +26,27 @@ export function RollBack({ activation, inForce }: RollBackProps) {
       <Button onClick={() => setOpen(true)}>
         Roll back to this<span class="visually-hidden"> set of {activation.activated_at}</span>
       </Button>
-      {isOpen && <RollBackDialog activation={activation} inForce={inForce} onClose={() => setOpen(false)} />}
+      {isOpen && <RollBackDialog activation={activation} active={active} onClose={() => setOpen(false)} />}
     </div>
   );
 }
 
-function RollBackDialog({ activation, inForce, onClose }: RollBackProps & { readonly onClose: () => void }) {
+function RollBackDialog({ activation, active, onClose }: RollBackProps & { readonly onClose: () => void }) {
   const { digest, commit } = activation;
   const { isBusy, problem, run } = useSending();
   const [reason, setReason] = useState('');
   const send = (): Promise<void> =>
     run(async () => {
-      await call('rollBackPolicies', { body: { digest, seen: inForce, reason: reason.trim() } });
-      tellDone(`${shortDigest(digest)} is in force again`);
+      await call('rollBackPolicies', { body: { digest, seen: active, reason: reason.trim() } });
+      tellDone(`${shortDigest(digest)} is active again`);
       onClose();
     });
   return (
     <Dialog title={`Roll back to ${shortDigest(digest)}`} onClose={onClose}>
       <p>
-        The files of this set are written into the policy directory in place of those in force, which stay in
+        The files of this set are written into the policy directory in place of the active ones, which stay in
         the history. It is recorded with your name.{' '}
-        <a href={compareHref({ old: inForce, new: digest })}>What changes</a>
+        <a href={compareHref({ old: active, new: digest })}>What changes</a>
       </p>
       {commit !== null && (
         <>

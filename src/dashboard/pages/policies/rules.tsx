@@ -1,4 +1,4 @@
-// The rules of the set in force with how often each has decided and held, and what shadow rules would have changed.
+// The rules of the active policies with how often each has decided and held, and what shadow rules would have changed.
 
 import { useState } from 'preact/hooks';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';

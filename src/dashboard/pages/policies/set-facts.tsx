@@ -1,4 +1,4 @@
-// What is known of the set in force: since when, from what, how large; the groups and meters that it declares.
+// What is known of the active policies: since when, from what, how large; the groups and meters that they declare.
 
 import type { Reply } from '../../api/client.ts';
 import { Facts, Section } from '../../parts/layout/page.tsx';
@@ -12,7 +12,7 @@ export function SetFacts({ state }: Pick<PolicySet, 'state'>) {
   return (
     <Facts
       items={[
-        ['In force since', <Ago key="at" at={loadedAt} />],
+        ['Active since', <Ago key="at" at={loadedAt} />],
         [
           'Digest',
           <code key="digest" title={digest}>
@@ -39,7 +39,7 @@ export function SetFacts({ state }: Pick<PolicySet, 'state'>) {
 export function Names({ set: { approvers, meters } }: { readonly set: PolicySet }) {
   return (
     <div class="policies-names">
-      <Section title="Groups of approvers">
+      <Section title="Approval groups">
         {approvers.length === 0 ? (
           <p class="policies-never">
             None is declared; <code>owner</code>, the agent’s control owner, needs no declaration.

@@ -67,7 +67,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
-  // The current policies may not be those that decided, and the first decision does not explain a later one.
+  // The active policies may not be those that decided, and the first decision does not explain a later one.
   const isRefusedByPerson = request.approvals.some(({ is_approved }) => !is_approved);
   const isByOwn = isOwnSet && (explained.data?.decision === decision || isRefusedByPerson);
   const decidedBy =

@@ -1,4 +1,4 @@
-// The texts of the rules of some policies, by the ids of the rules, from the files of the set in force.
+// The texts of the rules of some policies, by the ids of the rules, from the files of the active policies.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useChanges } from '../../api/change-feed.ts';

@@ -69,7 +69,7 @@ function OtherPolicies({
     <Note icon="warning">
       <p>
         {isOther
-          ? 'The policies have changed since. The current policies decide: '
+          ? 'The policies have changed since. The active policies decide: '
           : 'People have decided since. By the policies alone, the decision was: '}
         <DecisionBadge decision={data.decision} />
       </p>

@@ -35,7 +35,7 @@ export function comparableSets(activations: readonly Activation[]): readonly Act
   });
 }
 
-/** What the address names, else the set in force and the one before it; null where there is only one. */
+/** What the address names, else the active policies and the set before them; null where there is only one. */
 export function chosenPair(
   activations: readonly Activation[],
   asked: { readonly old: string | null; readonly new: string | null },
@@ -45,7 +45,7 @@ export function chosenPair(
   return old === null || now === null ? null : { old, new: now };
 }
 
-/** The set that was in force before the latest time at which this one became it. */
+/** The set that was active before the latest time at which this one became it. */
 function predecessorOf(activations: readonly Activation[], digest: string): Activation | undefined {
   const at = activations.findIndex((one) => one.digest === digest);
   return at < 0 ? undefined : activations[at + 1];

@@ -9,7 +9,7 @@ import { ShownOnce } from './shown-once.tsx';
 
 const none: readonly KnownAction[] = [];
 
-/** A request that the policies in force know; null until it is found. */
+/** A request that the active policies know; null until it is found. */
 export function useSampleRequest(): SampleRequest | null {
   const { data, problem } = useResource('getVocabulary', {});
   const actions = data?.actions ?? (problem === null ? null : none);

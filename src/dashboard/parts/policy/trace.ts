@@ -101,9 +101,9 @@ export function decidingRule(
 ): string | null {
   const effect = effectsOf[decision];
   const candidates = rules.filter((rule) => {
-    const isInForce = !rule.isShadow && !rule.isSatisfied && rule.policy === policy;
+    const takesPart = !rule.isShadow && !rule.isSatisfied && rule.policy === policy;
     const holds = rule.effect === 'allow' ? rule.truth === 'true' : rule.truth !== 'false';
-    return isInForce && holds && rule.effect === effect;
+    return takesPart && holds && rule.effect === effect;
   });
   return candidates.length === 1 ? (candidates[0]?.id ?? null) : null;
 }

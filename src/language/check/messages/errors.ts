@@ -25,7 +25,7 @@ const articles = {
   action: 'an action',
   type: 'a type',
   group: 'a group of actions',
-  approvers: 'a group of approvers',
+  approvers: 'an approval group',
   list: 'a list',
   table: 'a table',
   hours: 'hours',
@@ -201,7 +201,7 @@ export function patternMatchesNothing(pattern: Pattern, candidates: readonly str
   const isWild = pattern.text.includes('*');
   const write = (name: string): string => (pattern.isQuoted ? JSON.stringify(name) : name);
   return error('pattern-matches-nothing', pattern.span, message, {
-    help: 'a rule that never applies protects nothing: declare the action, or mend the pattern',
+    help: 'a rule that never applies protects nothing: declare the action, or fix the pattern',
     ...(isWild ? {} : didYouMean(pattern, candidates, write)),
   });
 }

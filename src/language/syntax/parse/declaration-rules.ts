@@ -127,7 +127,7 @@ export abstract class DeclarationParser extends TableParser {
     () => ({ ...named('approvers'), title: null }),
     (draft) => {
       this.CONSUME(word.approvers);
-      draft.name = this.nameOf('a group of approvers', 'a name for the approvers');
+      draft.name = this.nameOf('an approval group', 'a name for the approvers');
       draft.title = this.text('a title in quotes');
     },
     ({ name, title }) => name && title,

@@ -8,7 +8,7 @@ import { type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
 import { madeBy, type ParserRule, push, type TokenTable, tokenTable } from './node-parser.ts';
 import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from './operators.ts';
-import { sign, type Token, word } from './tokens.ts';
+import { comparingSigns, relatingWords, sign, type Token, word } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
 
 /** How deep operators may stand inside one another: every later stage walks the tree by recursion, but for chains. */
@@ -35,19 +35,8 @@ const isFactor = tokenTable(sign.star, sign.slash);
 const isMinus = tokenTable(sign.minus);
 const isElse = tokenTable(word.else);
 const isRightSide = tokenTable(
-  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast, word.like, word.matches],
-  ...[
-    word.starts,
-    word.ends,
-    word.contains,
-    word.mentions,
-    word.inside,
-    word.within,
-    word.not,
-    word.in,
-    word.has,
-    word.is,
-  ],
+  ...[...comparingSigns, ...relatingWords.map((one) => word[one])],
+  ...[word.not, word.in, word.has, word.is],
 );
 
 export abstract class OperatorParser extends LiteralParser {
@@ -136,7 +125,7 @@ export abstract class OperatorParser extends LiteralParser {
   );
 
   private relations = [
-    ...this.eachToken(sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast),
+    ...this.eachToken(...comparingSigns),
     ...this.eachToken(word.within),
     { ALT: () => this.CONSUME(word.mentions) && this.CONSUME(word.any) && this.CONSUME(word.of) },
     { ALT: () => this.textRelation() },

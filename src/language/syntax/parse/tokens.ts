@@ -131,6 +131,11 @@ export const sign = {
   closeCurly: signToken('CloseCurly', '}'),
 };
 
+/** What a token does to the depth of brackets, by the number of its type: one deeper, or one less deep. */
+export const bracketStep: (1 | -1 | undefined)[] = [];
+for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
+for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
+
 const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=']);
 
 function regexAt(text: string, offset: number): RegExpExecArray | null {
@@ -151,9 +156,10 @@ function dashesAt(text: string, offset: number): RegExpExecArray | null {
 }
 
 /** What stands between the two sides of a comparison, but for operators in words. */
-export const comparing: ReadonlySet<unknown> = new Set([
-  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast],
-]);
+export const comparingSigns = [sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast];
+export const comparing: ReadonlySet<unknown> = new Set(comparingSigns);
+/** The first words of what relates a text to another, or a time to now. */
+export const relatingWords = ['like', 'matches', 'starts', 'ends', ...holdingWords, 'within'] as const;
 
 /** What people write by habit from other languages or leave unfinished; no rule of the grammar accepts these. */
 export const mistake = {
@@ -238,7 +244,13 @@ export const tokenTypes: readonly TokenType[] = [
   Text,
 ];
 
-const lexer = new Lexer([...tokenTypes], { positionTracking: 'onlyOffset', ensureOptimizations: true });
+/** Validating the tokens takes longer than reading a file. */
+export function createLexer(skipValidations: boolean): Lexer {
+  const options = { positionTracking: 'onlyOffset', ensureOptimizations: true, skipValidations } as const;
+  return new Lexer([...tokenTypes], options);
+}
+
+const lexer = createLexer(true);
 
 interface Lexed {
   readonly tokens: Token[];
@@ -289,8 +301,8 @@ export function isAnyWord(token: Token | undefined): boolean {
   );
 }
 
-export function isReservedToken({ tokenType }: Token): boolean {
-  return reservedTypes.has(tokenType);
+export function isReservedToken(token: Token | undefined): boolean {
+  return reservedTypes.has(token?.tokenType);
 }
 
 const reservedTypes = wordTypes(...reservedWords);

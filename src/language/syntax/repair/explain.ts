@@ -14,6 +14,7 @@ import {
   isAnyWord,
   isReservedToken,
   isReservedWord,
+  relatingWords,
   reservedWords,
   sign,
   type Token,
@@ -54,15 +55,18 @@ export function reportErrors(errors: readonly ParserError[], run: TokenRun, read
 
 function explain(error: PlacedError): Diagnostic {
   const { found } = error;
-  const unclosed = explainUnclosed(error);
-  if (unclosed !== null) return unclosed;
-  if (found === null) return explainPlainly(error);
+  if (found === null) return explainUnclosed(error) ?? explainPlainly(error);
   const span = tokenSpan(found, error);
-  for (const explainCase of specialCases) {
-    const diagnostic = explainCase({ ...error, found, span });
-    if (diagnostic !== null) return diagnostic;
-  }
-  return explainPlainly(error);
+  const at = { ...error, found, span };
+  return (
+    explainUnclosed(error) ??
+    explainChain(at) ??
+    explainRange(at) ??
+    explainReserved(at) ??
+    explainDeclaration(at) ??
+    explainEffect(at) ??
+    explainPlainly(error)
+  );
 }
 
 /** A declaration begins, or the text ends, where the braces of the one before are still open. */
@@ -71,30 +75,23 @@ function explainUnclosed(error: PlacedError): Diagnostic | null {
   const isBeginning = found === null || declaring.has(found.tokenType);
   if (previous === null || !isBeginning || !error.expected.includes('`}`')) return null;
   const open = openBrace(found === null ? tokens.length : tokens.indexOf(found), tokens);
-  if (open === null) return null;
+  if (open === undefined) return null;
   const at = tokenSpan(previous, error).end;
   if (found !== null && !/[\r\n]/.test(source.text.slice(at, found.startOffset))) return null;
   const before = found === null ? error.endName : shown(found);
-  const place = makeSpan(error, at, at);
-  const diagnostic = syntaxError(
-    'unexpected-token',
-    place,
-    `no \`}\` closes this before ${before}`,
-    'write `}`',
-  );
+  const message = `no \`}\` closes this before ${before}`;
+  const diagnostic = syntaxError('unexpected-token', makeSpan(error, at, at), message, 'write `}`');
   const related = [{ span: tokenSpan(open, error), message: 'it was opened here' }];
   return { ...withFix(diagnostic, { title: 'write `}`', text: '\n}' }), related };
 }
 
 /** The last brace before an index that is not closed there. */
-function openBrace(index: number, tokens: readonly Token[]): Token | null {
+function openBrace(index: number, tokens: readonly Token[]): Token | undefined {
   let depth = 0;
-  for (let at = index - 1; at >= 0; at--) {
-    const { tokenType } = tokens[at]!;
+  return tokens.slice(0, index).findLast(({ tokenType }) => {
     if (tokenType === sign.closeCurly) depth++;
-    if (tokenType === sign.openCurly && --depth < 0) return tokens[at]!;
-  }
-  return null;
+    return tokenType === sign.openCurly && --depth < 0;
+  });
 }
 
 function explainPlainly(error: PlacedError): Diagnostic {
@@ -151,17 +148,7 @@ function helpFor(expected: string, found: Token | null): string | undefined {
 
 const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
 
-const textRelations = [
-  'like',
-  'matches',
-  'starts',
-  'ends',
-  'contains',
-  'mentions',
-  'inside',
-  'within',
-] as const;
-const negatable = wordTypes(...textRelations, 'has', 'is');
+const negatable = wordTypes(...relatingWords, 'has', 'is');
 
 // ---- frequent mistakes, each of which answers null where it does not apply
 
@@ -169,14 +156,6 @@ interface FoundError extends PlacedError {
   readonly found: Token;
   readonly span: Span;
 }
-
-const specialCases: readonly ((error: FoundError) => Diagnostic | null)[] = [
-  explainChain,
-  explainRange,
-  explainReserved,
-  explainDeclaration,
-  explainEffect,
-];
 
 const comparesWhole: ReadonlySet<unknown> = new Set([...comparing, ...negatable, word.in]);
 

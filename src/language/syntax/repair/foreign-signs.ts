@@ -1,110 +1,200 @@
-// Signs of other languages → what they mean here: comments, quotes, patterns, currencies, ternaries.
+// Signs and brackets of other languages → what they mean here: comments, quotes, patterns, currencies, lists, positions.
 
-import { Currency, literal, retype, sign, tokenEnd, word } from '../parse/tokens.ts';
-import { instead, lookaheadMax } from './foreign-form.ts';
-import type { RepairAt } from './problem.ts';
+import { syntaxError, tokenSpan } from '../parse/context.ts';
+import {
+  bracketStep,
+  Currency,
+  isAnyText,
+  literal,
+  NameToken,
+  retype,
+  sign,
+  type Token,
+  tokenEnd,
+  word,
+} from '../parse/tokens.ts';
+import { beforeCondition, type Cursor, literalTypes, lookaheadMax, type Repair } from './cursor.ts';
 
 /** A comment behind `//`, or between `/*` and its counterpart. */
-export const repairComment: RepairAt = (index, state) => {
-  const { image } = state.tokens[index]!;
-  const text = image.slice(2, image.endsWith('*/') ? -2 : undefined);
-  const write = text
-    .split(/\r\n?|\n/)
-    .map((line) => `#${line}`)
-    .join('\n');
+export function repairComment(here: Cursor): Repair {
+  const { image } = here.token;
+  const lines = image.slice(2, image.endsWith('*/') ? -2 : undefined).split(/\r\n?|\n/);
+  const message = `\`${image.slice(0, 2)}\` begins no comment`;
   const help = 'write `#`: a comment runs to the end of its line';
   // What follows on the last line of a comment between two marks would be part of it.
-  const after = state.reader.source.text.slice(tokenEnd(state.tokens[index]!)).split(/[\r\n]/, 1)[0]!;
-  const isAlone = after.trim() === '';
-  const message = `\`${image.slice(0, 2)}\` begins no comment`;
-  return instead({ index, taken: 1 }, { message, help, write: isAlone ? write : null }, [], state);
-};
+  const after = here.reader.source.text.slice(tokenEnd(here.token)).split(/[\r\n]/, 1)[0]!;
+  const write = after.trim() === '' ? lines.map((line) => `#${line}`).join('\n') : undefined;
+  return { message, help, write, read: [] };
+}
 
-export const repairCurlyQuotes: RepairAt = (index, state) => {
-  const token = state.tokens[index]!;
-  const text = token.image.slice(1, -1);
-  const isRaw = '‘’‚'.includes(token.image.charAt(0)) && !text.includes("'");
+export function repairCurlyQuotes(here: Cursor): Repair {
+  const { image } = here.token;
+  const text = image.slice(1, -1);
+  const isRaw = '‘’‚'.includes(image.charAt(0)) && !text.includes("'");
   const write = isRaw ? `'${text}'` : JSON.stringify(text);
-  const message = 'texts stand between straight quotes';
-  const better = retype(token, isRaw ? literal.raw : literal.quoted, write);
-  return instead({ index, taken: 1 }, { message, help: `write \`${write}\``, write }, [better], state);
-};
+  const read = [retype(here.token, isRaw ? literal.raw : literal.quoted, write)];
+  return { message: 'texts stand between straight quotes', write, read };
+}
 
 /** A pattern between slashes, after `matches` or a comparison. */
-export const repairRegex: RepairAt = (index, state) => {
-  const token = state.tokens[index]!;
-  const end = token.image.lastIndexOf('/');
-  const pattern = token.image.slice(1, end).replaceAll('\\/', '/');
-  const write = `'${pattern}'`;
-  const isPlain = !pattern.includes("'") && end === token.image.length - 1;
-  const message = 'a regular expression stands between quotes, not slashes';
+export function repairRegex(here: Cursor): Repair {
+  const { image } = here.token;
+  const end = image.lastIndexOf('/');
+  const pattern = image.slice(1, end).replaceAll('\\/', '/');
+  const isPlain = !pattern.includes("'") && end === image.length - 1;
+  const write = isPlain ? `'${pattern}'` : undefined;
   const help = isPlain
     ? `write \`${write}\`: it matches the whole text, not a part of it`
     : "write `'...'` without flags: it matches the whole text; `fold(x)` makes case not count";
-  const better = retype(token, literal.raw, isPlain ? write : "'.*'");
-  return instead({ index, taken: 1 }, { message, help, write: isPlain ? write : null }, [better], state);
-};
+  const read = [retype(here.token, literal.raw, write ?? "'.*'")];
+  return { message: 'a regular expression stands between quotes, not slashes', help, write, read };
+}
 
 const currencySigns: Readonly<Record<string, string>> = { $: 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY' };
 
 /** `$1000`, which may mean one of several currencies. */
-export const repairCurrencySign: RepairAt = (index, state) => {
-  const [token, number] = [state.tokens[index]!, state.tokens[index + 1]];
+export function repairCurrencySign(here: Cursor): Repair | null {
+  const { image } = here.token;
+  const number = here.at(1);
   if (number?.tokenType !== literal.number) return null;
-  const currency = currencySigns[token.image]!;
+  const currency = currencySigns[image]!;
+  const message = `\`${image}\` is no currency: an amount is a number and three capitals`;
   const help = `write \`${number.image} ${currency}\`, with the currency that is meant`;
-  const tokens = [number, { ...retype(number, Currency, currency) }];
-  const message = `\`${token.image}\` is no currency: an amount is a number and three capitals`;
-  return instead({ index, taken: 2 }, { message, help, write: null }, tokens, state);
-};
+  return { to: 1, message, help, read: [number, retype(number, Currency, currency)] };
+}
 
-export const repairPercent: RepairAt = (index, state) => {
-  const number = state.tokens[index - 1];
-  const isPart =
-    number?.tokenType === literal.number && tokenEnd(number) === state.tokens[index]!.startOffset;
-  const share = isPart ? String(Number(number.image.replaceAll('_', '')) / 100) : '0.5';
-  const message = isPart ? `\`${number.image}%\` is no number` : '`%` has no meaning here';
-  const help = isPart
-    ? `write the part of what is meant, such as \`${share} * payload.limit\``
-    : 'there is no remainder of a division';
-  return instead({ index, taken: 1 }, { message, help, write: null }, [], state);
-};
-
-export const repairSemicolon: RepairAt = (index, state) => {
-  const help = 'remove it: declarations and rules need nothing between them';
-  return instead({ index, taken: 1 }, { message: '`;` ends nothing here', help, write: '' }, [], state);
-};
-
-export const repairOptionalDot: RepairAt = (index, state) => {
-  const token = state.tokens[index]!;
-  const help = 'write `.`, and ask for an optional field by `payload has note`';
-  const better = retype(token, sign.dot, '.');
-  return instead(
-    { index, taken: 1 },
-    { message: '`?.` is written `.` here', help, write: '.' },
-    [better],
-    state,
-  );
-};
+export function repairPercent(here: Cursor): Repair {
+  const number = here.at(-1);
+  if (number?.tokenType !== literal.number || !here.isAdjacent(0)) {
+    return { message: '`%` has no meaning here', help: 'there is no remainder of a division', read: [] };
+  }
+  const share = Number(number.image.replaceAll('_', '')) / 100;
+  const help = `write the part of what is meant, such as \`${share} * payload.limit\``;
+  return { message: `\`${number.image}%\` is no number`, help, read: [] };
+}
 
 /** `a ? b : c` is read as `a and b or c`. */
-export const repairTernary: RepairAt = (index, state) => {
-  const token = state.tokens[index]!;
-  const end = Math.min(state.tokens.length, index + lookaheadMax);
-  for (let at = index + 1; at < end; at++) {
-    const { tokenType } = state.tokens[at]!;
-    if (tokenType === sign.openCurly || tokenType === sign.closeCurly) break;
-    if (tokenType !== sign.colon) continue;
-    state.rereads.set(at, retype(state.tokens[at]!, word.or, 'or'));
-    const help = 'write `(a and b) or (not a and c)` for `a ? b : c`, or two rules';
+export function repairTernary(here: Cursor): Repair {
+  for (let at = 1; at < lookaheadMax; at++) {
+    const type = here.type(at);
+    if (type === undefined || type === sign.openCurly || type === sign.closeCurly) break;
+    if (type !== sign.colon) continue;
+    here.rereads.set(here.index + at, retype(here.at(at)!, word.or, 'or'));
     const message = '`? :` chooses between values, which no expression does here';
-    return instead(
-      { index, taken: 1 },
-      { message, help, write: null },
-      [retype(token, word.and, 'and')],
-      state,
-    );
+    const help = 'write `(a and b) or (not a and c)` for `a ? b : c`, or two rules';
+    return { message, help, read: here.readAs('and') };
   }
-  const help = 'an optional field is written `name?: type`';
-  return instead({ index, taken: 1 }, { message: '`?` has no meaning here', help, write: null }, [], state);
-};
+  return { message: '`?` has no meaning here', help: 'an optional field is written `name?: type`', read: [] };
+}
+
+/** `when { a }` is read as `when (a)`. */
+export function repairConditionBraces(here: Cursor): Repair | null {
+  const closing = beforeCondition.has(here.type(-1)) ? here.closing(0) : null;
+  if (closing === null) return null;
+  const [open, close] = [here.token, here.at(closing)!];
+  here.rereads.set(here.index + closing, retype(close, sign.closeParen, ')'));
+  const span = tokenSpan(open, here.reader);
+  const edits = [
+    { span, text: '(' },
+    { span: tokenSpan(close, here.reader), text: ')' },
+  ];
+  const diagnostic = syntaxError('foreign-form', span, 'a condition stands in no braces', 'write `( ... )`');
+  here.reader.report({ ...diagnostic, fix: { title: 'write parentheses', edits } });
+  return { read: here.readAs('(') };
+}
+
+const roots = ['payload', 'agent', 'request', 'action'];
+
+/** `payload.tags[0]`, whose elements have no positions, and `payload["count"]`. A single name may be that of a table. */
+export function repairPosition(here: Cursor): Repair | null {
+  const path = here.type(-1) === NameToken && here.isAdjacent(0) ? here.pathBefore(0) : null;
+  const closing = path === null ? null : here.closing(0);
+  if (path === null || closing === null || closing === 1) return null;
+  if (path.length === 1 && !roots.includes(path.text)) return null;
+  const run = { from: -path.length, to: closing };
+  const inner = here.at(1);
+  if (!isAnyText(inner) || closing !== 2) {
+    const help = `go through all of them: \`some x in ${path.text} (x == ...)\``;
+    return { ...run, message: 'elements of a list have no positions', help };
+  }
+  const field = inner.image.slice(1, -1);
+  const write = `${path.text}.${/^[A-Za-z_]\w*$/.test(field) ? field : inner.image}`;
+  return { ...run, message: 'a field stands behind a dot', write };
+}
+
+/** `string[]` is read as `[string]`. */
+export function repairListType(here: Cursor): Repair | null {
+  const before = here.type(-1);
+  const isType = before === sign.colon || before === sign.optional || before === sign.assign;
+  if (!isType || here.type(2) !== sign.closeSquare || !here.isAdjacent(1)) return null;
+  const read = [retype(here.at(1)!, sign.openSquare), here.token, retype(here.at(2)!, sign.closeSquare)];
+  const message = 'the type of a list holds that of its elements';
+  return { to: 2, message, write: `[${here.token.image}]`, read };
+}
+
+/** `x in ("a", "b")` and `x in {"a"}`. */
+export function repairTuple(here: Cursor): Repair | null {
+  const isCurly = here.type(1) === sign.openCurly;
+  const closing = isCurly || here.type(1) === sign.openParen ? here.closing(1) : null;
+  if (closing === null || closing === 2) return null;
+  const inner = here.tokens.slice(here.index + 2, here.index + closing);
+  const isSeveral = isCurly || inner.some(({ tokenType }) => tokenType === sign.comma);
+  if (!isSeveral || !inner.every(isOfList)) return null;
+  const [open, close] = [here.at(1)!, here.at(closing)!];
+  const read = [retype(open, sign.openSquare, '['), ...inner, retype(close, sign.closeSquare, ']')];
+  return { from: 1, to: closing, message: listMessage, write: `[${here.text(2, closing - 1)}]`, read };
+}
+
+const listMessage = 'a list stands in square brackets';
+
+function isOfList({ tokenType }: Token): boolean {
+  return literalTypes.has(tokenType) || tokenType === sign.comma || tokenType === sign.minus;
+}
+
+/** A list with a dash before each entry, behind its `=`. */
+export function repairDashedList(here: Cursor): Repair | null {
+  if (here.type(-2) !== word.list) return null;
+  let to = 0;
+  while (here.type(to + 1) === sign.minus && literalTypes.has(here.type(to + 2)) && here.beginsLine(to + 1))
+    to += 2;
+  if (to === 0) return null;
+  const tokens = here.tokens.slice(here.index + 1, here.index + to + 1);
+  const [entries, last] = [tokens.filter((_, place) => place % 2 === 1), tokens.at(-1)!];
+  const list = `[${entries.map(({ image }) => image).join(', ')}]`;
+  const write = here.text(2, to).slice(0, -last.image.length).includes('#') ? undefined : list;
+  const read = tokens.map((token, place) => {
+    if (place % 2 === 1) return token;
+    return place === 0 ? retype(token, sign.openSquare, '[') : retype(token, sign.comma, ',');
+  });
+  const end = tokenEnd(last);
+  const close = { ...retype(last, sign.closeSquare, ']'), startOffset: end, endOffset: end - 1 };
+  return { from: 1, to, message: listMessage, help: `write \`${list}\``, write, read: [...read, close] };
+}
+
+/** `1,000` outside of brackets, where no comma stands. */
+export function repairThousands(here: Cursor): Repair | null {
+  let to = 0;
+  while (to < 14 && isThousands(here, to)) to += 2;
+  if (to === 0 || isInBrackets(here)) return null;
+  const write = here.text(0, to).replaceAll(',', '_');
+  const read = [{ ...retype(here.token, literal.number, write), endOffset: tokenEnd(here.at(to)!) - 1 }];
+  return { to, message: 'digits are not parted by commas', write, read };
+}
+
+function isThousands(here: Cursor, offset: number): boolean {
+  const [number, next] = [here.at(offset)!, here.at(offset + 2)];
+  if (here.type(offset + 1) !== sign.comma || next?.tokenType !== literal.number) return false;
+  if (!here.isAdjacent(offset + 1) || !here.isAdjacent(offset + 2)) return false;
+  return /^\d{3}(?:\.\d+)?$/.test(next.image) && /^\d{1,3}$/.test(number.image);
+}
+
+function isInBrackets(here: Cursor): boolean {
+  let depth = 0;
+  for (let at = 0; here.at(at) !== undefined; at--) {
+    const { tokenType, tokenTypeIdx } = here.at(at)!;
+    if (tokenType === sign.openCurly || tokenType === sign.closeCurly) return false;
+    depth += bracketStep[tokenTypeIdx] ?? 0;
+    if (depth > 0 || at < -lookaheadMax) return true;
+  }
+  return false;
+}

@@ -1,102 +1,132 @@
-// Words of other languages → what they mean here.
+// Words of other languages → what they mean here: operators, values, presence, and the word before a condition.
 
 import {
   Currency,
   comparing,
+  declaring,
+  isAnyText,
+  isAnyWord,
   literal,
-  NameToken,
   retype,
   sign,
-  type Token,
   word,
-  wordTypes,
 } from '../parse/tokens.ts';
-import { repairListType } from './foreign-brackets.ts';
-import { repairCall, repairMethod } from './foreign-calls.ts';
 import {
   beforeCondition,
-  hole,
-  instead,
-  type PathBefore,
-  pathBefore,
+  byForeignWord,
+  type Cursor,
+  granting,
+  literalTypes,
   presenceOf,
-  writing,
-} from './foreign-form.ts';
-import { repairConditionFirst } from './foreign-lines.ts';
-import { entryTypes, operatorTokens, repairRelation } from './foreign-relations.ts';
-import type { Repair, RepairState } from './problem.ts';
+  type Repair,
+} from './cursor.ts';
 
-/** A name that other languages use for a word, a function, a method or a value of this one. */
-export function repairForeignName(index: number, state: RepairState): Repair | null {
-  const { tokens } = state;
-  const [before, name, next] = [tokens[index - 1]?.tokenType, tokens[index]!, tokens[index + 1]?.tokenType];
-  if (next === sign.openParen && before === sign.dot) return repairMethod(index, state);
-  if (next === sign.openParen && before === word.in) return null;
-  if (name.image === 'if' && next === sign.openParen) return repairConditionFirst(index, state);
-  if (next === sign.openParen) return repairRelation(index, state) ?? repairCall(index, state);
-  if (next === sign.openSquare) return repairListType(index, state) ?? repairRelation(index, state);
-  if (before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional) return null;
-  return (
-    repairExists(index, state) ??
-    repairClauseWord(index, state) ??
-    repairRelation(index, state) ??
-    repairValue(index, name, state)
-  );
+/** Words in small letters that mean an operator, between two values and as functions and methods. */
+const relations = byForeignWord({
+  'starts with': ['startswith', 'starts_with', 'hasprefix'],
+  'ends with': ['endswith', 'ends_with', 'hassuffix'],
+  like: ['ilike', 'glob', 'like'],
+  matches: ['regexp'],
+  contains: ['includes', 'contains'],
+});
+
+/** One or two words that mean an operator between two values alone. */
+const comparisons = byForeignWord({
+  '==': ['equals', 'equal', 'eq', 'equal to', 'equals to'],
+  '!=': ['ne', 'neq'],
+  '>': ['gt', 'exceeds', 'greater than', 'bigger than', 'higher than', 'larger than', 'more than'],
+  '<': ['lt', 'less than', 'fewer than', 'smaller than', 'lower than'],
+  '>=': ['gte', 'ge', 'at least'],
+  '<=': ['lte', 'le', 'at most'],
+  in: ['IN'],
+  and: ['AND'],
+  or: ['OR'],
+});
+
+const values = byForeignWord({
+  true: ['True', 'TRUE'],
+  false: ['False', 'FALSE'],
+  null: ['None', 'NULL', 'Null', 'nil', 'undefined'],
+});
+
+const conditionWords = byForeignWord({
+  when: ['if', 'where', 'provided', 'whenever', 'When', 'WHEN', 'If', 'IF', 'WHERE'],
+});
+
+/** The relation between two texts that a function or a method is called for. */
+export function relationOf(called: string): string | undefined {
+  return relations.get(called.toLowerCase());
 }
 
-const clauseWords: ReadonlySet<string> = new Set([
-  'if',
-  'where',
-  'provided',
-  'whenever',
-  'When',
-  'WHEN',
-  'If',
-  'IF',
-  'WHERE',
-]);
-const effects = wordTypes('allow', 'deny', 'escalate', 'reauth');
+/** A name that stands alone and that other languages use for a word or a value of this one. */
+export function repairLoneName(here: Cursor): Repair | null {
+  return repairExists(here) ?? repairConditionWord(here) ?? repairRelation(here) ?? repairValue(here);
+}
+
+/** `x exists`. */
+function repairExists(here: Cursor): Repair | null {
+  const path = here.pathBefore(0);
+  if (here.token.image !== 'exists' || path === null || path.length < 3 || here.type(1) === word.in)
+    return null;
+  return { from: -path.length, message: hasMessage, write: presenceOf(path.text) };
+}
+
+export const hasMessage = 'presence is asked for by `has`';
 
 /** `deny x if ...` and `deny x where ...`. */
-function repairClauseWord(index: number, state: RepairState): Repair | null {
-  const { tokens } = state;
-  const token = tokens[index]!;
-  if (!clauseWords.has(token.image) || !effects.has(tokens[index - 2]?.tokenType)) return null;
-  const foreign = writing(`\`${token.image}\` is written \`when\` here`, 'when');
-  return instead({ index, taken: 1 }, foreign, [retype(token, word.when, 'when')], state);
+function repairConditionWord(here: Cursor): Repair | null {
+  const { image } = here.token;
+  const write = granting.has(here.type(-2)) ? conditionWords.get(image) : undefined;
+  if (write === undefined) return null;
+  return { message: `\`${image}\` is written \`${write}\` here`, write, read: here.readAs(write) };
 }
 
-const values: Readonly<Record<string, 'true' | 'false' | 'null'>> = {
-  True: 'true',
-  TRUE: 'true',
-  False: 'false',
-  FALSE: 'false',
-  None: 'null',
-  NULL: 'null',
-  Null: 'null',
-  nil: 'null',
-  undefined: 'null',
-};
+/** `x startsWith "a"`, `x LIKE "a"`, `x greater than 3`. */
+export function repairRelation(here: Cursor): Repair | null {
+  const { image } = here.token;
+  if (image === 'between' || image === 'BETWEEN') return repairBetween(here);
+  if (!endsValue(here)) return null;
+  const both = `${image} ${here.at(1)?.image}`;
+  const phrase = comparisons.get(both);
+  const write = phrase ?? relationOf(image) ?? comparisons.get(image);
+  const to = phrase === undefined ? 0 : 1;
+  if (write === undefined || !beginsValue(here, to + 1)) return null;
+  const message = `\`${phrase === undefined ? image : both}\` is written \`${write}\` here`;
+  return { to, message, write, read: here.readAs(write) };
+}
+
+function endsValue(here: Cursor): boolean {
+  const [before, type] = [here.at(-1), here.type(-1)];
+  if (type === sign.closeParen || type === literal.number || isAnyText(before)) return true;
+  return isAnyWord(before) && !declaring.has(type);
+}
+
+function beginsValue(here: Cursor, offset: number): boolean {
+  const type = here.type(offset);
+  if (type === sign.openSquare || type === sign.openParen || type === sign.minus) return true;
+  return literalTypes.has(type) || isAnyWord(here.at(offset));
+}
+
+/** `x between 3 and 5`. */
+function repairBetween(here: Cursor): Repair | null {
+  const [low, and, high] = [here.at(1), here.at(2), here.at(3)];
+  if (low === undefined || high === undefined || and?.image.toLowerCase() !== 'and') return null;
+  const message = '`between` is written as a range here';
+  const read = [...here.readAs('in'), low, retype(and, sign.range, '..'), high];
+  return { to: 3, message, write: `in ${low.image}..${high.image}`, read };
+}
 
 /** `True`, `None` and their like. */
-function repairValue(index: number, token: Token, state: RepairState): Repair | null {
-  const better = Object.hasOwn(values, token.image) ? values[token.image]! : null;
-  const before = state.tokens[index - 1]?.tokenType;
-  if (better === null || !(comparing.has(before) || beforeCondition.has(before))) return null;
-  const message = `\`${token.image}\` is no value here`;
-  if (better !== 'null') {
-    return instead(
-      { index, taken: 1 },
-      writing(message, better),
-      [retype(token, word[better], better)],
-      state,
-    );
-  }
-  const isNot = before === sign.notEqual;
-  const path = pathBefore(index - 1, state);
-  const help = nullHelp(path?.text ?? 'x', isNot);
-  const run = { index, before: path === null ? 0 : path.length + 1, taken: 1 };
-  return instead(run, { message, help, write: null }, [hole(state.tokens[index - run.before]!)], state);
+function repairValue(here: Cursor): Repair | null {
+  const { image } = here.token;
+  const before = here.type(-1);
+  const write = values.get(image);
+  if (write === undefined || !(comparing.has(before) || beforeCondition.has(before))) return null;
+  const message = `\`${image}\` is no value here`;
+  if (write !== 'null') return { message, write, read: here.readAs(write) };
+  const path = here.pathBefore(-1);
+  const help = nullHelp(path?.text ?? 'x', before === sign.notEqual);
+  return { from: path === null ? 0 : -path.length - 1, message, help };
 }
 
 function nullHelp(path: string, isNot: boolean): string {
@@ -106,83 +136,32 @@ function nullHelp(path: string, isNot: boolean): string {
     : `write \`not (${has})\` for a field that is absent, \`${path} == null\` for one that may be null`;
 }
 
-/** `x is null` and `x is not null`. */
-export function repairIsNull(index: number, state: RepairState): Repair | null {
-  const { tokens } = state;
-  const isNot = tokens[index + 1]?.tokenType === word.not;
-  const taken = isNot ? 3 : 2;
-  const last = tokens[index + taken - 1];
-  const path = pathBefore(index, state);
-  const isNull = last?.tokenType === word.null || (last !== undefined && values[last.image] === 'null');
+/** `x is null`, `x is empty`, `x is 3`, and the same with `not`. */
+export function repairIs(here: Cursor): Repair | null {
+  const path = here.pathBefore(0);
   if (path === null) return null;
-  if (!isNull) return repairIs(index, { path, isNot }, state);
-  const message = `\`${isNot ? 'is not' : 'is'} ${last.image}\` may mean two things: absent and null`;
-  const foreign = { message, help: nullHelp(path.text, isNot), write: null };
-  return instead({ index, before: path.length, taken }, foreign, [hole(tokens[index - path.length]!)], state);
-}
-
-/** `x is 3`, `x is not "a"` and `x is empty`. */
-function repairIs(
-  index: number,
-  { path, isNot }: { readonly path: PathBefore; readonly isNot: boolean },
-  state: RepairState,
-): Repair | null {
-  const { tokens } = state;
-  const taken = isNot ? 2 : 1;
-  const next = tokens[index + taken];
-  if (next?.image === 'empty') {
-    const foreign = writing(
-      'what is empty has a length of 0',
-      `length(${path.text}) ${isNot ? '>' : '=='} 0`,
-    );
-    const run = { index, before: path.length, taken: taken + 1 };
-    return instead(run, foreign, [hole(tokens[index - path.length]!)], state);
+  const isNot = here.type(1) === word.not;
+  const [is, last] = isNot ? ['is not', 2] : ['is', 1];
+  const [value, type] = [here.at(last), here.type(last)];
+  const whole = { from: -path.length, to: last };
+  if (type === word.null || values.get(value?.image ?? '') === 'null') {
+    const message = `\`${is} ${value?.image}\` may mean two things: absent and null`;
+    return { ...whole, message, help: nullHelp(path.text, isNot) };
   }
-  const isValue =
-    entryTypes.has(next?.tokenType) || next?.tokenType === word.true || next?.tokenType === word.false;
-  if (!isValue) return null;
-  const operator = isNot ? '!=' : '==';
-  const foreign = writing(`\`${isNot ? 'is not' : 'is'}\` compares no values`, operator);
-  return instead({ index, taken }, foreign, operatorTokens(tokens[index]!, operator), state);
-}
-
-/** `x exists`. */
-function repairExists(index: number, state: RepairState): Repair | null {
-  const path = pathBefore(index, state);
-  const next = state.tokens[index + 1]?.tokenType;
-  if (state.tokens[index]!.image !== 'exists' || path === null || path.length < 3) return null;
-  if (next === sign.openParen || next === word.in) return null;
-  const foreign = writing('presence is asked for by `has`', presenceOf(path.text));
-  return instead(
-    { index, before: path.length, taken: 1 },
-    foreign,
-    [hole(state.tokens[index - path.length]!)],
-    state,
-  );
+  if (value?.image === 'empty') {
+    const write = `length(${path.text}) ${isNot ? '>' : '=='} 0`;
+    return { ...whole, message: 'what is empty has a length of 0', write };
+  }
+  if (!literalTypes.has(type) && type !== word.true && type !== word.false) return null;
+  const write = isNot ? '!=' : '==';
+  return { to: last - 1, message: `\`${is}\` compares no values`, write, read: here.readAs(write) };
 }
 
 /** `USD 500`. */
-export function repairCurrencyFirst(index: number, state: RepairState): Repair | null {
-  const [before, currency, number] = [state.tokens[index - 1], state.tokens[index]!, state.tokens[index + 1]];
-  if (number?.tokenType !== literal.number || !comparing.has(before?.tokenType)) return null;
-  const foreign = writing('the currency stands behind the number', `${number.image} ${currency.image}`);
-  const better = [retype(currency, literal.number, number.image), retype(number, Currency, currency.image)];
-  return instead({ index, taken: 2 }, foreign, better, state);
-}
-
-/** `else deny` behind a rule. */
-export function repairElse(index: number, state: RepairState): Repair | null {
-  const effect = state.tokens[index + 1];
-  if (effect === undefined || !effects.has(effect.tokenType)) return null;
-  const next = state.tokens[index + 2]?.tokenType;
-  const help =
-    'remove it: what no `allow` grants is refused; another case is a rule of its own with its own `when`';
-  const isNamed = next === NameToken;
-  const write = isNamed || effect.tokenType !== word.deny ? null : '';
-  return instead(
-    { index, taken: isNamed ? 1 : 2 },
-    { message: 'rules have no `else`', help, write },
-    [],
-    state,
-  );
+export function repairCurrencyFirst(here: Cursor): Repair | null {
+  const [currency, number] = [here.token, here.at(1)];
+  if (number?.tokenType !== literal.number || !comparing.has(here.type(-1))) return null;
+  const read = [retype(currency, literal.number, number.image), retype(number, Currency, currency.image)];
+  const write = `${number.image} ${currency.image}`;
+  return { to: 1, message: 'the currency stands behind the number', write, read };
 }

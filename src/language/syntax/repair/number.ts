@@ -1,82 +1,16 @@
 // A number with a word behind it → money, a duration or a number: `5USD`, `10 m`, `1h30m` and their like.
 
-import { spanning } from '../../diagnostic/span.ts';
-import { type Reader, tokenSpan } from '../parse/context.ts';
 import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
-import { type Repair, type RepairState, reportProblem } from './problem.ts';
+import { byForeignWord, type Cursor, type Repair } from './cursor.ts';
 
-export function repairNumber(index: number, state: RepairState): Repair | null {
-  const number = state.tokens[index]!;
-  const next = state.tokens[index + 1];
-  if (next === undefined || !isAnyWord(next) || isLabel(index + 1, state)) return null;
-  const isAdjacent = next.startOffset === tokenEnd(number);
-  return isAdjacent ? repairAdjacent(number, next, state.reader) : repairApart(number, next, state.reader);
-}
-
-function isLabel(index: number, { tokens }: RepairState): boolean {
-  const after = tokens[index + 1]?.tokenType;
-  return after === sign.colon || after === sign.optional;
-}
-
-function repairAdjacent(number: Token, next: Token, reader: Reader): Repair {
-  const image = number.image + next.image;
-  const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
-  const calendar = calendarUnit(number, next);
-  if (calendar !== null) return repairMonths(number, { next, calendar }, reader);
-  if (next.tokenType === Currency || looksLikeCurrency(next)) {
-    const currency = retype(next, Currency, next.image.toUpperCase());
-    const message = `\`${image}\` has no blank between amount and currency`;
-    const write = `${number.image} ${currency.image}`;
-    reportProblem(span, { code: 'money-spelling', message, write }, reader);
-    return { taken: 2, tokens: [number, currency] };
-  }
-  const write = compoundDuration(image) ?? unitDuration(number.image, next.image);
-  if (write !== null || (plainNumber(image) === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
-    const message = `\`${image}\` is not one whole number and one unit`;
-    const help = write === null ? 'durations are written `30s`, `15m`, `24h` or `7d`' : undefined;
-    reportProblem(span, { code: 'duration-spelling', message, write, help }, reader);
-    return { taken: 2, tokens: [durationToken(number, next, write ?? '1s')] };
-  }
-  const plain = plainNumber(image);
-  if (plain !== null) {
-    const message = `\`${image}\` is no number here: it is written in full`;
-    reportProblem(span, { code: 'malformed-number', message, write: plain }, reader);
-    return {
-      taken: 2,
-      tokens: [{ ...retype(number, literal.number, plain), endOffset: tokenEnd(next) - 1 }],
-    };
-  }
-  const message = `\`${image}\` is neither a number nor a name`;
-  reportProblem(span, { code: 'malformed-number', message, write: null }, reader);
-  return { taken: 2, tokens: [number] };
-}
-
-function repairApart(number: Token, next: Token, reader: Reader): Repair | null {
-  const named = Object.hasOwn(currencyNames, next.image) ? currencyNames[next.image]! : null;
-  const isOnLine = !/[\r\n]/.test(reader.source.text.slice(number.startOffset, next.startOffset));
-  if (named !== null && isOnLine) {
-    const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
-    const help = `write \`${named}\`, or the currency that is meant`;
-    reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: null, help }, reader);
-    return { taken: 2, tokens: [number, retype(next, Currency, named)] };
-  }
-  const calendar = calendarUnit(number, next);
-  if (calendar !== null && isOnLine) return repairMonths(number, { next, calendar }, reader);
-  const write = unitDuration(number.image, next.image);
-  const isMoney = next.tokenType !== Currency && looksLikeCurrency(next);
-  if (write === null && !isMoney) return null;
-  const between = reader.source.text.slice(number.startOffset, next.startOffset);
-  if (/[\r\n]/.test(between)) return null;
-  if (write !== null) {
-    const message = `\`${number.image} ${next.image}\` has a blank between number and unit`;
-    const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
-    reportProblem(span, { code: 'duration-spelling', message, write }, reader);
-    return { taken: 2, tokens: [durationToken(number, next, write)] };
-  }
-  const better = retype(next, Currency, next.image.toUpperCase());
-  const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
-  reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: better.image }, reader);
-  return { taken: 2, tokens: [number, better] };
+export function repairNumber(here: Cursor): Repair | null {
+  const next = here.at(1);
+  const isLabel = here.type(2) === sign.colon || here.type(2) === sign.optional;
+  if (next === undefined || !isAnyWord(next) || isLabel) return null;
+  if (here.beginsLine(1)) return null;
+  const isAdjacent = here.isAdjacent(1);
+  const months = repairMonths(here.token, next, isAdjacent);
+  return months ?? (isAdjacent ? repairAdjacent(here.token, next) : repairApart(here.token, next));
 }
 
 const calendarUnits = {
@@ -84,27 +18,70 @@ const calendarUnits = {
   month: /^(?:mo|mos|mon|mons|mths?|months?)$/i,
 };
 
-/** The word of the language for a number of years or months; null for anything else, `m` being minutes, and for the word itself. */
-function calendarUnit(number: Token, { image, startOffset }: Token): string | null {
+/** `18y`, `18 yrs` and `18years` into `18 years`; null for anything else, `m` being minutes, and for what is written so. */
+function repairMonths(number: Token, next: Token, isAdjacent: boolean): Repair | null {
+  const { image } = next;
   const unit = (['year', 'month'] as const).find((one) => calendarUnits[one].test(image));
   if (unit === undefined || !/^\d+$/.test(number.image)) return null;
-  const isWord = image === unit || image === `${unit}s`;
-  if (isWord && startOffset > tokenEnd(number)) return null;
-  return number.image === '1' ? unit : `${unit}s`;
+  if (!isAdjacent && (image === unit || image === `${unit}s`)) return null;
+  const named = number.image === '1' ? unit : (`${unit}s` as const);
+  const message = `\`${number.image}${isAdjacent ? '' : ' '}${image}\` is not how years and months are written`;
+  const write = `${number.image} ${named}`;
+  const read = [number, retype(next, word[named], named)];
+  return { to: 1, code: 'duration-spelling', message, write, read };
 }
 
-/** `18y`, `18 yrs` and `18years` into `18 years`. */
-function repairMonths(
-  number: Token,
-  { next, calendar }: { readonly next: Token; readonly calendar: string },
-  reader: Reader,
-): Repair {
-  const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
-  const written = reader.source.text.slice(span.start, span.end);
-  const message = `\`${written}\` is not how years and months are written`;
-  const write = `${number.image} ${calendar}`;
-  reportProblem(span, { code: 'duration-spelling', message, write }, reader);
-  return { taken: 2, tokens: [number, retype(next, word[calendar as 'year'], calendar)] };
+function repairAdjacent(number: Token, next: Token): Repair {
+  const image = number.image + next.image;
+  if (next.tokenType === Currency || looksLikeCurrency(next)) {
+    const currency = retype(next, Currency, next.image.toUpperCase());
+    const message = `\`${image}\` has no blank between amount and currency`;
+    const write = `${number.image} ${currency.image}`;
+    return { to: 1, code: 'money-spelling', message, write, read: [number, currency] };
+  }
+  const plain = plainNumber(image);
+  const duration = compoundDuration(image) ?? unitDuration(number.image, next.image);
+  if (duration !== null || (plain === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
+    const message = `\`${image}\` is not one whole number and one unit`;
+    const help = 'durations are written `30s`, `15m`, `24h` or `7d`';
+    const known = duration === null ? { help } : { write: duration };
+    const read = [joined(number, next, { type: literal.duration, image: duration ?? '1s' })];
+    return { to: 1, code: 'duration-spelling', message, ...known, read };
+  }
+  if (plain === null) {
+    const message = `\`${image}\` is neither a number nor a name`;
+    return { to: 1, code: 'malformed-number', message, read: [number] };
+  }
+  const message = `\`${image}\` is no number here: it is written in full`;
+  const read = [joined(number, next, { type: literal.number, image: plain })];
+  return { to: 1, code: 'malformed-number', message, write: plain, read };
+}
+
+function repairApart(number: Token, next: Token): Repair | null {
+  const { image } = next;
+  const write = unitDuration(number.image, image);
+  if (write !== null) {
+    const message = `\`${number.image} ${image}\` has a blank between number and unit`;
+    const read = [joined(number, next, { type: literal.duration, image: write })];
+    return { to: 1, code: 'duration-spelling', message, write, read };
+  }
+  const named = currencyNames.get(image);
+  if (named === undefined && (next.tokenType === Currency || !looksLikeCurrency(next))) return null;
+  const message = `\`${image}\` is not a currency: currencies are three capitals`;
+  const currency = named ?? image.toUpperCase();
+  const help = `write \`${currency}\`, or the currency that is meant`;
+  const known = named === undefined ? { write: currency } : { help };
+  return { from: 1, code: 'money-spelling', message, ...known, read: [retype(next, Currency, currency)] };
+}
+
+interface Read {
+  readonly type: Token['tokenType'];
+  readonly image: string;
+}
+
+/** Two tokens as one. */
+function joined(first: Token, last: Token, { type, image }: Read): Token {
+  return { ...retype(first, type, image), endOffset: tokenEnd(last) - 1 };
 }
 
 /** `1e3`, `0x10` and `5k` in full; null for anything else. */
@@ -120,18 +97,12 @@ function looksLikeCurrency({ image }: Token): boolean {
   return ['usd', 'eur', 'gbp', 'jpy', 'chf', 'cad', 'aud', 'cny', 'inr'].includes(image.toLowerCase());
 }
 
-const currencyNames: Readonly<Record<string, string>> = {
-  dollars: 'USD',
-  dollar: 'USD',
-  euros: 'EUR',
-  euro: 'EUR',
-  pounds: 'GBP',
-  yen: 'JPY',
-};
-
-function durationToken(number: Token, unit: Token, image: string): Token {
-  return { ...retype(number, literal.duration, image), endOffset: tokenEnd(unit) - 1 };
-}
+const currencyNames = byForeignWord({
+  USD: ['dollars', 'dollar'],
+  EUR: ['euros', 'euro'],
+  GBP: ['pounds'],
+  JPY: ['yen'],
+});
 
 const units = {
   s: { seconds: 1, spelled: /^(?:s|secs?|seconds?)$/ },

@@ -2,11 +2,11 @@
 // reported with a fix and read as what was meant, so that one slip costs one diagnostic.
 
 import type { TokenType } from 'chevrotain';
+import { spanning } from '../../diagnostic/span.ts';
 import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import {
   assigning,
   Currency,
-  isAnyWord,
   literal,
   mistake,
   NameToken,
@@ -16,183 +16,195 @@ import {
   type Token,
   word,
 } from '../parse/tokens.ts';
-import { repairConditionBraces, repairPosition, repairThousands } from './foreign-brackets.ts';
-import { repairLambda, repairPresence } from './foreign-calls.ts';
-import { repairConditionFirst, repairDashedList, repairForeignLine } from './foreign-lines.ts';
-import { repairTuple } from './foreign-relations.ts';
+import { Cursor, hole, type Repair, type RepairAt } from './cursor.ts';
+import { repairCall, repairLambda, repairMethod, repairPresence } from './foreign-calls.ts';
+import { repairConditionFirst, repairElse, repairForeignLine, repairGroupComma } from './foreign-rules.ts';
 import {
   repairComment,
+  repairConditionBraces,
   repairCurlyQuotes,
   repairCurrencySign,
-  repairOptionalDot,
+  repairDashedList,
+  repairListType,
   repairPercent,
+  repairPosition,
   repairRegex,
-  repairSemicolon,
   repairTernary,
+  repairThousands,
+  repairTuple,
 } from './foreign-signs.ts';
-import { repairCurrencyFirst, repairElse, repairForeignName, repairIsNull } from './foreign-words.ts';
+import { repairCurrencyFirst, repairIs, repairLoneName, repairRelation } from './foreign-words.ts';
 import { repairNumber } from './number.ts';
-import {
-  type Repair,
-  type RepairAt,
-  type RepairState,
-  reportProblem,
-  type SyntaxProblem,
-} from './problem.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
 
 /** The same tokens where nothing is to be repaired. */
 export function repair(tokens: Token[], reader: Reader): Token[] {
-  const state: RepairState = {
-    tokens,
-    reader,
-    awaitsAssign: false,
-    braces: 0,
-    declaration: null,
-    rereads: new Map(),
-  };
+  const here = new Cursor(tokens, reader);
   let repaired: Token[] | null = null;
-  for (let index = 0; index < tokens.length; ) {
-    const token = tokens[index]!;
-    const reread = state.rereads.size === 0 ? undefined : state.rereads.get(index);
-    const better =
-      reread === undefined
-        ? (repairs[token.tokenTypeIdx]?.(index, state) ?? null)
-        : { taken: 1, tokens: [reread] };
-    if (better !== null) {
-      repaired ??= tokens.slice(0, index);
-      if (better.before !== undefined) repaired.length -= better.before;
-      repaired.push(...better.tokens);
-    } else repaired?.push(token);
-    index += better?.taken ?? 1;
+  while (here.index < tokens.length) {
+    const { index, token } = here;
+    const reread = here.rereads.size === 0 ? undefined : here.rereads.get(index);
+    const better: Repair | null = reread ? { read: [reread] } : (repairs[token.tokenTypeIdx]?.(here) ?? null);
+    if (better === null) {
+      repaired?.push(token);
+      here.index++;
+      continue;
+    }
+    const { from = 0, to = Math.max(from, 0), read = [hole(here.at(from)!)] } = better;
+    report(better, { from, to }, here);
+    repaired ??= tokens.slice(0, index);
+    if (from < 0) repaired.length += from;
+    repaired.push(...tokens.slice(index, index + from), ...read);
+    here.index += to + 1;
   }
   return repaired ?? tokens;
 }
 
-function replace(token: Token, better: Token, problem: SyntaxProblem, { reader }: RepairState): Repair {
-  reportProblem(tokenSpan(token, reader), problem, reader);
-  return { taken: 1, tokens: [better] };
+interface Run {
+  readonly from: number;
+  readonly to: number;
 }
 
-function foreignOperator(type: TokenType, write: string): RepairAt {
-  return (index, state) => {
-    const token = state.tokens[index]!;
-    const text = write.trim();
-    const message = `\`${token.image}\` is written \`${text}\` here`;
-    return replace(token, retype(token, type, text), { code: 'foreign-operator', message, write }, state);
-  };
+function report(
+  { message, code = 'foreign-form', write, help }: Repair,
+  { from, to }: Run,
+  here: Cursor,
+): void {
+  if (message === undefined) return;
+  const { reader } = here;
+  const last = here.at(Math.max(from, to))!;
+  const span = spanning(tokenSpan(here.at(from)!, reader), tokenSpan(last, reader));
+  const title = write === '' ? 'remove it' : `write \`${write?.trim()}\``;
+  const diagnostic = syntaxError(code, span, message, help ?? (write === undefined ? undefined : title));
+  reader.report(write === undefined ? diagnostic : withFix(diagnostic, { title, text: write }));
 }
 
-function repairAssign(index: number, state: RepairState): Repair | null {
-  const token = state.tokens[index]!;
-  const isAssign = state.awaitsAssign;
-  state.awaitsAssign = false;
-  if (isAssign) return repairDashedList(index, state);
-  const message = '`=` gives a name its value and does not compare';
-  const problem = { code: 'assignment-for-equality', message, write: '==' } as const;
-  return replace(token, retype(token, sign.equal, '=='), problem, state);
-}
-
-function repairText(index: number, { tokens, reader }: RepairState): Repair {
-  const token = tokens[index]!;
-  const quote = token.image.charAt(0);
-  const span = tokenSpan(token, reader);
-  const help = 'a text ends on the line on which it begins';
-  const diagnostic = syntaxError('unterminated-text', span, 'this text has no closing quote', help);
-  const fix = {
-    title: 'close the text at the end of the line',
-    text: quote,
-    span: { ...span, start: span.end },
-  };
-  reader.report(withFix(diagnostic, fix));
-  return { taken: 1, tokens: [retype(token, quote === '"' ? literal.quoted : literal.raw)] };
-}
-
-function repairInstant(index: number, state: RepairState): Repair | null {
-  const token = state.tokens[index]!;
-  if (/(?:Z|[+-]\d{2}:\d{2})$/.test(token.image)) return null;
-  const message = `\`${token.image}\` does not say its offset from UTC`;
-  const help = `write \`${token.image}Z\` for UTC, or an offset such as \`+02:00\``;
-  const better = retype(token, literal.instant, `${token.image}Z`);
-  return replace(token, better, { code: 'instant-without-offset', message, write: null, help }, state);
-}
-
-function countBraces(step: 1 | -1): RepairAt {
-  return (index, state) => {
-    const better = step === 1 ? repairConditionBraces(index, state) : null;
-    if (better !== null) return better;
-    state.braces = Math.max(0, state.braces + step);
-    return null;
-  };
-}
+// ---- by the type of the token
 
 /** The first repair that applies. */
 function firstOf(...all: readonly RepairAt[]): RepairAt {
-  return (index, state) => {
+  return (here) => {
     for (const one of all) {
-      const better = one(index, state);
+      const better = one(here);
       if (better !== null) return better;
     }
     return null;
   };
 }
 
-/** `to finance, security` asks both groups. */
-function repairGroupComma(index: number, state: RepairState): Repair | null {
-  const typeAt = (at: number): unknown => state.tokens[at]?.tokenType;
-  let at = index;
-  while ((typeAt(at) === sign.comma || typeAt(at) === word.and) && isAnyWord(state.tokens[at - 1])) at -= 2;
-  const isAsked = at < index && (typeAt(at) === word.to || typeAt(at) === word.by);
-  return isAsked ? foreignOperator(word.and, ' and')(index, state) : null;
+/** A sign that has another spelling here. */
+function writtenAs(write: string, code: 'foreign-form' | 'foreign-operator' = 'foreign-operator'): RepairAt {
+  return (here) => {
+    const message = `\`${here.token.image}\` is written \`${write.trim()}\` here`;
+    return { code, message, write, read: here.readAs(write) };
+  };
 }
+
+/** A name that other languages use for a word, a function, a method or a value of this one. */
+const repairForeignName: RepairAt = (here) => {
+  const [before, next] = [here.type(-1), here.type(1)];
+  if (next === sign.openParen) {
+    if (before === sign.dot) return repairMethod(here);
+    if (before === word.in) return null;
+    if (here.token.image === 'if') return repairConditionFirst(here);
+    return repairRelation(here) ?? repairCall(here);
+  }
+  if (next === sign.openSquare) return repairListType(here) ?? repairRelation(here);
+  const isField = before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional;
+  return isField ? null : repairLoneName(here);
+};
+
+/** `=` between two values, or before a list with dashes. */
+const repairAssign: RepairAt = (here) => {
+  const isAssign = here.awaitsAssign;
+  here.awaitsAssign = false;
+  if (isAssign) return repairDashedList(here);
+  const message = '`=` gives a name its value and does not compare';
+  return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
+};
 
 /** `let x == 3` gives a name its value. */
-function repairEqual(index: number, state: RepairState): Repair | null {
-  if (!state.awaitsAssign || !assigning.has(state.tokens[index - 2]?.tokenType)) return null;
-  state.awaitsAssign = false;
-  const token = state.tokens[index]!;
-  const message = `\`${token.image}\` compares: a name is given its value by \`=\``;
-  return replace(
-    token,
-    retype(token, sign.assign, '='),
-    { code: 'foreign-form', message, write: '=' },
-    state,
-  );
-}
+const repairEqual: RepairAt = (here) => {
+  if (!here.awaitsAssign || !assigning.has(here.type(-2))) return null;
+  here.awaitsAssign = false;
+  const message = `\`${here.token.image}\` compares: a name is given its value by \`=\``;
+  return { message, write: '=', read: here.readAs('=') };
+};
 
 /** `:=` gives a name its value in a declaration and compares elsewhere. */
-function repairColonAssign(index: number, state: RepairState): Repair | null {
-  const better = state.awaitsAssign ? '=' : '==';
-  state.awaitsAssign = false;
-  const type = better === '=' ? sign.assign : sign.equal;
-  return foreignOperator(type, better)(index, state);
+const repairColonAssign: RepairAt = (here) => {
+  const write = here.awaitsAssign ? '=' : '==';
+  here.awaitsAssign = false;
+  return writtenAs(write)(here);
+};
+
+function closeText(type: TokenType): RepairAt {
+  return ({ token, reader }) => {
+    const span = tokenSpan(token, reader);
+    const help = 'a text ends on the line on which it begins';
+    const diagnostic = syntaxError('unterminated-text', span, 'this text has no closing quote', help);
+    const title = 'close the text at the end of the line';
+    const place = { ...span, start: span.end };
+    reader.report(withFix(diagnostic, { title, text: token.image.charAt(0), span: place }));
+    return { read: [retype(token, type)] };
+  };
 }
+
+const repairInstant: RepairAt = ({ token }) => {
+  const { image } = token;
+  if (/(?:Z|[+-]\d{2}:\d{2})$/.test(image)) return null;
+  const message = `\`${image}\` does not say its offset from UTC`;
+  const help = `write \`${image}Z\` for UTC, or an offset such as \`+02:00\``;
+  return {
+    code: 'instant-without-offset',
+    message,
+    help,
+    read: [retype(token, literal.instant, `${image}Z`)],
+  };
+};
+
+function countBraces(step: 1 | -1): RepairAt {
+  return (here) => {
+    here.braces = Math.max(0, here.braces + step);
+    return null;
+  };
+}
+
+const repairSemicolon: RepairAt = () => {
+  const help = 'remove it: declarations and rules need nothing between them';
+  return { message: '`;` ends nothing here', help, write: '', read: [] };
+};
+
+const repairOptionalDot: RepairAt = (here) => {
+  const help = 'write `.`, and ask for an optional field by `payload has note`';
+  return { ...writtenAs('.', 'foreign-form')(here), help };
+};
 
 /** What is looked at twice, by the number of its token type. */
 const repairs: (RepairAt | undefined)[] = [];
 for (const text of reservedWords) repairs[word[text].tokenTypeIdx!] = repairDeclaredWord;
-for (const [type, repairAt] of [
-  [word.risk, repairRisk],
-  [NameToken, firstOf(repairForeignLine, repairForeignName, repairFirstWord)],
-  [word.when, firstOf(repairConditionFirst, repairDeclaredWord)],
+for (const [type, ...all] of [
+  [word.risk, repairRisk, repairDeclaredWord],
+  [NameToken, repairForeignLine, repairForeignName, repairFirstWord],
+  [word.when, repairConditionFirst, repairDeclaredWord],
   [word.any, repairLambda],
   [word.has, repairPresence],
   [Currency, repairCurrencyFirst],
-  [word.some, firstOf(repairLambda, repairDeclaredWord)],
-  [word.every, firstOf(repairLambda, repairDeclaredWord)],
-  [word.is, firstOf(repairIsNull, repairDeclaredWord)],
-  [word.in, firstOf(repairTuple, repairDeclaredWord)],
-  [word.else, firstOf(repairElse, repairDeclaredWord)],
-  [literal.number, firstOf(repairThousands, repairNumber)],
+  [word.some, repairLambda, repairDeclaredWord],
+  [word.every, repairLambda, repairDeclaredWord],
+  [word.is, repairIs, repairDeclaredWord],
+  [word.in, repairTuple, repairDeclaredWord],
+  [word.else, repairElse, repairDeclaredWord],
+  [literal.number, repairThousands, repairNumber],
   [literal.instant, repairInstant],
   [sign.assign, repairAssign],
-  [sign.openCurly, countBraces(1)],
+  [sign.openCurly, repairConditionBraces, countBraces(1)],
   [sign.closeCurly, countBraces(-1)],
-  [mistake.unterminatedQuoted, repairText],
-  [mistake.unterminatedRaw, repairText],
   [sign.openSquare, repairPosition],
   [sign.comma, repairGroupComma],
   [sign.equal, repairEqual],
+  [mistake.unterminatedQuoted, closeText(literal.quoted)],
+  [mistake.unterminatedRaw, closeText(literal.raw)],
   [mistake.comment, repairComment],
   [mistake.dashes, repairComment],
   [mistake.regex, repairRegex],
@@ -203,16 +215,16 @@ for (const [type, repairAt] of [
   [mistake.optionalDot, repairOptionalDot],
   [mistake.question, repairTernary],
   [mistake.colonAssign, repairColonAssign],
-  [mistake.arrow, foreignOperator(sign.atLeast, '>=')],
-  [mistake.atLeast, foreignOperator(sign.atLeast, '>=')],
-  [mistake.atMost, foreignOperator(sign.atMost, '<=')],
-  [mistake.notEqual, foreignOperator(sign.notEqual, '!=')],
-  [mistake.doubleAmpersand, foreignOperator(word.and, 'and')],
-  [mistake.doubleBar, foreignOperator(word.or, 'or')],
-  [mistake.bang, foreignOperator(word.not, 'not ')],
-  [mistake.strictEqual, foreignOperator(sign.equal, '==')],
-  [mistake.strictNotEqual, foreignOperator(sign.notEqual, '!=')],
-  [mistake.lessGreater, foreignOperator(sign.notEqual, '!=')],
+  [mistake.arrow, writtenAs('>=')],
+  [mistake.atLeast, writtenAs('>=')],
+  [mistake.atMost, writtenAs('<=')],
+  [mistake.notEqual, writtenAs('!=')],
+  [mistake.doubleAmpersand, writtenAs('and')],
+  [mistake.doubleBar, writtenAs('or')],
+  [mistake.bang, writtenAs('not ')],
+  [mistake.strictEqual, writtenAs('==')],
+  [mistake.strictNotEqual, writtenAs('!=')],
+  [mistake.lessGreater, writtenAs('!=')],
 ] as const) {
-  repairs[type.tokenTypeIdx!] = repairAt;
+  repairs[type.tokenTypeIdx!] = all.length === 1 ? all[0] : firstOf(...all);
 }

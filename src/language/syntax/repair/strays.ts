@@ -1,27 +1,91 @@
-// Characters that begin no token → diagnostics, with what was probably meant.
+// Characters that begin no token → words and diagnostics. A letter of another script that looks like one of this one is
+// read as that, together with the names that touch it, so that one slip costs one diagnostic.
 
-import { makeSpan, type Reader, syntaxError } from '../parse/context.ts';
+import { makeSpan, type Reader, syntaxError, withFix } from '../parse/context.ts';
+import { NameToken, type Token, tokenEnd, typeOfName } from '../parse/tokens.ts';
 
-export function reportStrays(
-  strays: readonly { readonly start: number; readonly end: number }[],
-  reader: Reader,
-): void {
+/** Letters of Cyrillic and Greek, each behind the one of this language that it looks like. */
+const lookAlikes: ReadonlyMap<string, string> = new Map(
+  [
+    'aа cс dԁ eе hһ iі jј lӏ oо pр sѕ xх yу vѵ wԝ AА BВ CС EЕ HН IІ KК MМ OО PР SЅ TТ XХ',
+    'aα oο vν iι AΑ BΒ EΕ ZΖ HΗ IΙ KΚ MΜ NΝ OΟ PΡ TΤ YΥ XΧ',
+  ].flatMap((letters) => letters.split(' ').map(([plain = '', other = '']) => [other, plain] as const)),
+);
+
+export interface CharacterRun {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A token or a run of letters that begins none. */
+interface Piece extends CharacterRun {
+  readonly token: Token | null;
+  readonly isWord: boolean;
+}
+
+/** Puts letters that begin no token and the words that touch them together, and reports all that begins no token. */
+export function readStrays(tokens: Token[], strays: readonly CharacterRun[], reader: Reader): Token[] {
+  if (strays.length === 0) return tokens;
+  const isLetters = ({ start, end }: CharacterRun) =>
+    /^[\p{L}\p{M}]+$/u.test(reader.source.text.slice(start, end));
+  reportStrays(
+    strays.filter((run) => !isLetters(run)),
+    reader,
+  );
+  const letters = strays.filter(isLetters).map((run): Piece => ({ ...run, token: null, isWord: true }));
+  const pieces = [...tokens.map(pieceOf), ...letters].sort((a, b) => a.start - b.start);
+  const words: Piece[][] = [];
+  for (const piece of pieces) {
+    const before = words.at(-1)?.at(-1);
+    if (before?.isWord && piece.isWord && before.end === piece.start) words.at(-1)!.push(piece);
+    else words.push([piece]);
+  }
+  return words.flatMap((word) => {
+    const known = word.flatMap(({ token }) => (token === null ? [] : [token]));
+    return known.length === word.length ? known : [wordOf(word[0]!.start, word.at(-1)!.end, reader)];
+  });
+}
+
+function pieceOf(token: Token): Piece {
+  const isWord = /^[A-Za-z0-9_]*$/.test(token.image);
+  return { start: token.startOffset, end: tokenEnd(token), token, isWord };
+}
+
+function wordOf(start: number, end: number, reader: Reader): Token {
+  const text = reader.source.text.slice(start, end);
+  const plain = Array.from(text, (letter) => lookAlikes.get(letter) ?? letter).join('');
+  const span = makeSpan(reader, start, end);
+  const place = { startOffset: start, endOffset: end - 1 };
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(plain)) {
+    const help = 'names are of the letters `a` to `z`, digits and `_`';
+    reader.report(syntaxError('unexpected-character', span, `\`${text}\` is no name`, help));
+    return { ...place, image: text, tokenType: NameToken, tokenTypeIdx: NameToken.tokenTypeIdx! };
+  }
+  const stray = Array.from(text).find((letter) => lookAlikes.has(letter)) ?? '';
+  const code = stray.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  const message = `\`${text}\` holds U+${code}, which only looks like \`${lookAlikes.get(stray)}\``;
+  const title = `write \`${plain}\``;
+  const diagnostic = syntaxError('unexpected-character', span, message, title);
+  reader.report(withFix(diagnostic, { title, text: plain }));
+  const tokenType = typeOfName(plain);
+  return { ...place, image: plain, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx! };
+}
+
+export function reportStrays(strays: readonly CharacterRun[], reader: Reader): void {
   for (const { start, end } of strays) {
     const text = reader.source.text.slice(start, end);
     const shown = text.length > 20 ? `${text.slice(0, 20)}…` : text;
-    const message = `\`${shown}\` has no meaning here`;
-    const help = strayHelp[text.charAt(0)];
-    reader.report(syntaxError('unexpected-character', makeSpan(reader, start, end), message, help));
+    const help = strayHelp.get(text.charAt(0));
+    const span = makeSpan(reader, start, end);
+    reader.report(syntaxError('unexpected-character', span, `\`${shown}\` has no meaning here`, help));
   }
 }
 
-const strayHelp: Readonly<Record<string, string>> = {
-  ';': 'declarations and rules need nothing between them',
-  '“': 'texts stand between straight quotes: `"`',
-  '”': 'texts stand between straight quotes: `"`',
-  '‘': "raw texts stand between straight quotes: `'`",
-  '’': "raw texts stand between straight quotes: `'`",
-  '?': 'an optional field is written `name?: type`',
-  '&': 'write `and`',
-  '`': 'texts stand between straight quotes: `"`',
-};
+const strayHelp: ReadonlyMap<string, string> = new Map([
+  ['“', 'texts stand between straight quotes: `"`'],
+  ['”', 'texts stand between straight quotes: `"`'],
+  ['‘', "raw texts stand between straight quotes: `'`"],
+  ['’', "raw texts stand between straight quotes: `'`"],
+  ['&', 'write `and`'],
+  ['`', 'texts stand between straight quotes: `"`'],
+]);

@@ -146,10 +146,10 @@ interface PlacedError {
 function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string): readonly PlacedError[] {
   if (gate === 'undeclared_action')
     return [{ pointer: '/action/name', detail: 'no policy declares this action' }];
-  const inForce = policies.current();
-  const asked = gate === 'invalid_payload' ? askedFor(entities, inForce) : null;
+  const active = policies.current();
+  const asked = gate === 'invalid_payload' ? askedFor(entities, active) : null;
   if (asked === null) return [];
-  const issues = inForce.checkPayload(asked.actionKey, asked.payload) ?? [];
+  const issues = active.checkPayload(asked.actionKey, asked.payload) ?? [];
   return issues.map(({ pointer, message: detail }) => ({ pointer: asked.placeOf(pointer), detail }));
 }
 

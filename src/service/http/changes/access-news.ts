@@ -15,7 +15,7 @@ export interface AccessNews {
   appliedFor(application: Application): void;
   /** An admin lets somebody set their password anew. */
   resetLinkMade(person: Person, link: { readonly secret: string; readonly endsAtMs: number }): void;
-  /** How somebody comes in was changed. */
+  /** How somebody signs in was changed. */
   noticed: Notify;
 }
 

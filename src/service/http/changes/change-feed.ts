@@ -1,5 +1,5 @@
 // That something has changed, told to the people who have it open: which kind of thing, and never what. INVARIANT: a
-// stream gets only kinds that its person may see at that moment, ends when they may not come in any more, and
+// stream gets only kinds that its person may see at that moment, ends when they may not sign in any more, and
 // costs a request that is decided nothing but a look at whether there is one.
 
 import type { Readable } from 'node:stream';

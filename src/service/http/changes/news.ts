@@ -77,7 +77,7 @@ export function createNews(deps: NewsDeps): News {
     if (!isNew) return;
     const links = { policies: `${publicUrl}/v1/policies` };
     const atMs = Math.trunc(directory.clock());
-    const text = `The policies on disk failed to load and are not in force: the last good set decides.\n${publicUrl}/policies`;
+    const text = `The policies on disk failed to load and are not active: the last good set decides.\n${publicUrl}/policies`;
     dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, text, atMs });
   }
 

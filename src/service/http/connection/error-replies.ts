@@ -15,6 +15,11 @@ declare module 'fastify' {
 
 const discardBody = createBodyDiscarder();
 
+/** Waits for the rest of a body that nobody reads any more, so that its sender gets to read the reply. */
+export async function takeRest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (!(await discardBody(request.raw))) reply.header('connection', 'close');
+}
+
 /** Sets the handlers for thrown errors and for addresses that no route has. Call it before routes are added. */
 export function addErrorReplies(app: FastifyInstance): void {
   const routes = new Map<string, Set<string>>();
@@ -41,7 +46,7 @@ export async function sendProblem(
   request.server.metrics.refused(problem.code);
   if (status >= 500)
     request.log.error({ err: problem.cause ?? problem, code: problem.code }, 'request failed');
-  if (!(await discardBody(request.raw))) reply.header('connection', 'close');
+  await takeRest(request, reply);
   return reply
     .code(status)
     .headers(problem.options.headers ?? {})
@@ -54,6 +59,11 @@ export function toProblem(thrown: unknown): ProblemError {
   const error: Error & { readonly code?: unknown } =
     thrown instanceof Error ? thrown : new Error(String(thrown));
   if (error instanceof ProblemError) return error;
+  if (error instanceof StoreError && error.code === 'zero-byte')
+    return new ProblemError(
+      'malformed_request',
+      'a text of it has a zero byte, which the database cannot hold',
+    );
   if (error instanceof StoreError) {
     const detail = isUncertain(error) ? uncertainDetail : 'nothing was decided or granted';
     return withCause(new ProblemError('record_failed', detail), error);

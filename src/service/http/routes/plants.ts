@@ -5,6 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PlantRow } from '../../store/contract/records.ts';
 import type { PlantStore } from '../../store/contract/store.ts';
+import { takeRest } from '../connection/error-replies.ts';
 import type {
   DescribedRoute,
   JsonSchema,
@@ -64,11 +65,12 @@ class PlantError extends Error {
 }
 
 /** `error` is the HTTP status: it is all that a client has to tell apart. */
-function replyWithError(
+async function replyWithError(
   error: FastifyError | PlantError | ProblemError,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  await takeRest(request, reply);
   const known = error instanceof PlantError ? error : framework(error);
   if (known !== null) return reply.code(known.status).send({ error: known.status, message: known.message });
   request.log.error({ err: error }, 'request failed');
@@ -135,6 +137,7 @@ function readText(name: string, value: unknown): string {
   if (value === undefined) throw new PlantError(400, `${name} is missing`);
   if (typeof value !== 'string' || !value.isWellFormed())
     throw new PlantError(400, `${name} must be a string`);
+  if (value.includes('\0')) throw new PlantError(400, `${name} must not have a zero byte`);
   return value;
 }
 

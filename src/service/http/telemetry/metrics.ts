@@ -123,7 +123,7 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
     if (result !== null) reloads.add(result);
   });
   registry.gauge(
-    { name: 'writ_policy_set_info', labels: ['digest', 'commit'], help: 'The policy set in force.' },
+    { name: 'writ_policy_set_info', labels: ['digest', 'commit'], help: 'The active policies.' },
     () => {
       const { digest, commit } = policies.state();
       return [{ value: 1, labels: [digest, commit ?? ''] }];
@@ -136,14 +136,14 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
   );
   state(
     'writ_policies_loaded_timestamp_seconds',
-    'When the set in force was loaded.',
+    'When the active policies were loaded.',
     ({ loadedAt }) => Date.parse(loadedAt) / 1000,
   );
-  state('writ_policy_rules', 'Rules of the set in force.', ({ rules }) => rules);
-  state('writ_policy_actions', 'Declared actions of the set in force.', ({ actions }) => actions);
+  state('writ_policy_rules', 'Rules of the active policies.', ({ rules }) => rules);
+  state('writ_policy_actions', 'Declared actions of the active policies.', ({ actions }) => actions);
 }
 
-/** Null where only the commit of what is in force has become another. */
+/** Null where only the commit of the active policies has changed. */
 function reloadResult(state: PolicyState, before: PolicyState): 'taken' | 'refused' | 'recovered' | null {
   if (state.failure !== null) return 'refused';
   if (before.loadedAt !== state.loadedAt) return 'taken';

@@ -142,7 +142,7 @@ export const compareReplySchema = objectSchema({
   diagnostics: diagnosticsSchema,
   comparison: orNull(
     comparisonSchema,
-    'As `writ diff --format json` prints it, from the set in force (`active`) to the set with the files (`files`). Null where the policies have errors.',
+    'As `writ diff --format json` prints it, from the active policies (`active`) to the set with the files (`files`). Null where the policies have errors.',
   ),
   requests: triedExamplesSchema,
 });

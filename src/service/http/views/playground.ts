@@ -17,14 +17,14 @@ export const playgroundProblems = [
   'playground_failed',
 ] as const satisfies readonly ProblemCode[];
 
-/** Put by the caller, about the set that is in force. */
+/** Put by the caller, about the active policies. */
 export async function putQuestion<Q extends Question>(
   playground: Playground,
   question: Q,
   asked: PlaygroundAsk[Q],
-  { call, inForce }: { readonly call: ManagedCall<unknown>; readonly inForce: Pick<HostedPolicies, 'texts'> },
+  { call, active }: { readonly call: ManagedCall<unknown>; readonly active: Pick<HostedPolicies, 'texts'> },
 ): Promise<PlaygroundAnswers[Q]> {
-  const by = { person: actorOf(call).person.id, texts: inForce.texts };
+  const by = { person: actorOf(call).person.id, texts: active.texts };
   try {
     return await playground.ask(question, asked, by);
   } catch (error) {
@@ -104,7 +104,7 @@ export const givenSchema: JsonSchema = {
 export const filesSchema: JsonSchema = {
   type: 'array',
   maxItems: 50,
-  description: 'Laid over the set in force.',
+  description: 'Laid over the active policies.',
   items: objectSchema({ path: pathSchema, text: { type: 'string' } }),
 };
 

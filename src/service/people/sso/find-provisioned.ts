@@ -1,4 +1,4 @@
-// Whom the provider names at a sign-in, where people come by SCIM. INVARIANT: nobody comes in, or into being, who was not
+// Whom the provider names at a sign-in, where people come by SCIM. INVARIANT: nobody signs in, or gets an account, who was not
 // provisioned; an account becomes somebody's by the id that both ways say, or by an address that the provider has verified.
 
 import { canonicalEmail } from '../../../language/value/email.ts';

@@ -1,6 +1,6 @@
-// From a bundle in a file or at an address to the set in force, kept up to date while the service runs: its texts are unpacked
-// and followed like any policy directory. INVARIANT: a bundle that is damaged, not signed by the key, older than the one in
-// force, or does not compile never takes over; the last good one stays in force, also over a start, and the state says why.
+// From a bundle in a file or at an address to the active policies, kept up to date while the service runs: its texts are unpacked
+// and followed like any policy directory. INVARIANT: a bundle that is damaged, not signed by the key, older than the
+// active one, or does not compile never takes over; the last good one stays active, also over a start, and the state says why.
 
 import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import type { FailureCause } from '../compiler-messages.ts';
@@ -20,7 +20,7 @@ export interface BundleSettings {
   readonly place: string;
   /** Whose signature a bundle must have, 32 bytes in base64url; null takes any bundle. */
   readonly key: string | null;
-  /** Whether one that was made before the one in force may take over. */
+  /** Whether one that was made before the active one may take over. */
   readonly isOlderAllowed: boolean;
   /** How often another one is looked for. */
   readonly pollMs: number;
@@ -45,7 +45,7 @@ interface Candidate {
   readonly bundle: OpenedBundle;
 }
 
-/** A class because it holds what changes while the service runs: the bundle in force, and what is wrong with the next. */
+/** A class because it holds what changes while the service runs: the active bundle, and what is wrong with the next. */
 class BundledPolicies implements PolicyHost {
   readonly #options: BundleOptions;
   readonly #unpacked: UnpackedBundles;
@@ -53,7 +53,7 @@ class BundledPolicies implements PolicyHost {
   readonly #ending = new AbortController();
   readonly #listeners: ((state: PolicyState) => void)[] = [];
   #host: PolicyHost | null = null;
-  #inForce: Candidate | null = null;
+  #active: Candidate | null = null;
   /** Of the bundle that was seen last, used or refused. */
   #mark: string | null = null;
   /** Why what was seen last is not used. */
@@ -106,7 +106,7 @@ class BundledPolicies implements PolicyHost {
     return { ...state, status, place: this.#options.place, directory: null, failure };
   }
 
-  /** Where texts are unpacked tells nobody where they are to be mended. */
+  /** Where texts are unpacked tells nobody where they are to be fixed. */
   #hidden(failure: PolicyFailure | null): PolicyFailure | null {
     if (failure === null) return null;
     const shown = (text: string) => text.replaceAll(this.#unpacked.directory, '.');
@@ -165,7 +165,7 @@ class BundledPolicies implements PolicyHost {
     } = this.#options;
     await this.#unpacked.put(candidate.name, candidate.bundle);
     this.#host = await openPolicies({ ...options, directory: this.#unpacked.directory });
-    this.#inForce = candidate;
+    this.#active = candidate;
     await this.#unpacked.keep(candidate.bytes);
   }
 
@@ -197,14 +197,14 @@ class BundledPolicies implements PolicyHost {
       if (wasUnreachable && this.#unreachable === null) this.#announce();
       return;
     }
-    const candidate = await this.#accept(found, this.#inForce);
+    const candidate = await this.#accept(found, this.#active);
     if (candidate === null) return;
     await this.#unpacked.put(candidate.name, candidate.bundle);
     this.#refused = null;
     await this.#host?.reload();
     const isTaken = this.#host?.state().failure === null;
     if (isTaken) {
-      this.#inForce = candidate;
+      this.#active = candidate;
       await this.#unpacked.keep(candidate.bytes);
     }
     this.#announce();
@@ -235,7 +235,7 @@ class BundledPolicies implements PolicyHost {
       const [madeMs, beforeMs] = [candidate.bundle.madeMs, before?.bundle.madeMs ?? 0];
       if (madeMs < beforeMs && !this.#options.isOlderAllowed)
         throw new Error(
-          `the bundle was made at ${timeOf(madeMs)}, before the one in force, at ${timeOf(beforeMs)}: \`bundle.allow_older\` allows that`,
+          `the bundle was made at ${timeOf(madeMs)}, before the active one, at ${timeOf(beforeMs)}: \`bundle.allow_older\` allows that`,
         );
       return candidate;
     } catch (error) {
@@ -254,7 +254,7 @@ class BundledPolicies implements PolicyHost {
     if (this.#host === null) return;
     this.#options.log?.error(
       { cause, detail: summary },
-      'the bundle is not used: the last good one stays in force',
+      'the bundle is not used: the last good one stays active',
     );
     this.#announce();
   }

@@ -1,5 +1,5 @@
 // Bundles on this machine: the texts of the one to be served in a directory that a policy host follows, and the last one that was
-// in force, for a start without its source. INVARIANT: `current` leads to the texts of one bundle, whole, at every moment.
+// active, for a start without its source. INVARIANT: `current` leads to the texts of one bundle, whole, at every moment.
 
 import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface UnpackedBundles {
   readonly directory: string;
   /** Puts these texts in the place of those before. `name`: the same for the same bytes, 64 hexadecimal digits. */
   put(name: string, bundle: OpenedBundle): Promise<void>;
-  /** Keeps the bytes of what is in force. */
+  /** Keeps the bytes of what is active. */
   keep(bytes: Uint8Array): Promise<void>;
   /** What was kept last; null where there is nothing. */
   kept(): Promise<Uint8Array | null>;

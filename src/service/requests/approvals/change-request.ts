@@ -154,13 +154,13 @@ export async function readRequest(
   const isPending = state.status === 'pending';
   const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
-  const inForce = policies();
+  const active = policies();
   const facts = { ...recordedFacts(state.record), agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
   const rows = isPending
-    ? await readPushedRows(store.documents, inForce, { facts, by: 'decideRecorded' })
+    ? await readPushedRows(store.documents, active, { facts, by: 'decideRecorded' })
     : null;
   const seen: Seen = {
-    state: asOfNow(state, { people, agent, asks: inForce.asks() }),
+    state: asOfNow(state, { people, agent, asks: active.asks() }),
     agent,
     point,
     people,
@@ -171,7 +171,7 @@ export async function readRequest(
   };
   return {
     seen,
-    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: inForce.digest }),
+    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: active.digest }),
   };
 }
 

@@ -19,7 +19,7 @@ import { type Approved, isSatisfied, requestDigest } from '../record/vote-scope.
 import { freshReauths, type StepUp } from './step-up.ts';
 
 export interface AskedNow {
-  readonly inForce: ActivePolicies;
+  readonly active: ActivePolicies;
   /** As the registry has it now. */
   readonly agent: AgentRow;
   /** The agent's last; null where there is none that counts. */
@@ -36,15 +36,15 @@ export interface DecidedAgain extends DecidedDetail {
 }
 
 export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain {
-  const { inForce } = today;
+  const { active } = today;
   const readings = readingsOf(state, today);
   const facts: Facts = { ...factsOf(state, today), meters: readings.known };
-  const look = inForce.decideRecorded(facts);
-  const firing = askedBy(look.decision, inForce);
+  const look = active.decideRecorded(facts);
+  const firing = askedBy(look.decision, active);
   const satisfied = satisfiedOf(firing, state, today);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
-  const { decision, trace } = isNothing ? look : inForce.decideRecorded({ ...facts, satisfied });
-  const policySet = { digest: inForce.digest, commit: inForce.commit };
+  const { decision, trace } = isNothing ? look : active.decideRecorded({ ...facts, satisfied });
+  const policySet = { digest: active.digest, commit: active.commit };
   const own = {
     decision,
     trace: tracedRules(trace),
@@ -57,8 +57,8 @@ export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain 
 }
 
 /** What the rules that take part in a decision ask of people. */
-export function askedBy({ rules }: Decision, inForce: ActivePolicies): readonly AskedRule[] {
-  const asks = inForce.asks();
+export function askedBy({ rules }: Decision, active: ActivePolicies): readonly AskedRule[] {
+  const asks = active.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
 }
 
@@ -67,8 +67,8 @@ export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
 }
 
 /** Reads the meters by the facts that were recorded with the request; a later owner of the agent does not matter. */
-function readingsOf({ record }: RequestState, { inForce, nowMs, metering }: AskedNow): MeterReadings {
-  const uses = inForce.entriesRecorded(recordedFacts(record)) ?? [];
+function readingsOf({ record }: RequestState, { active, nowMs, metering }: AskedNow): MeterReadings {
+  const uses = active.entriesRecorded(recordedFacts(record)) ?? [];
   return metering.read(uses, { nowMs, requestId: record.id });
 }
 

@@ -21,7 +21,7 @@ export async function todayFor(
   // A past that is just being read is waited for: what it leaves unknown could refuse the request for good.
   await metered(metering, policies);
   await metering.settled();
-  return { inForce: policies(), agent, lastStepUp, rows, nowMs, metering };
+  return { active: policies(), agent, lastStepUp, rows, nowMs, metering };
 }
 
 export function decidedEvent(

@@ -67,7 +67,7 @@ async function judgeApproval(
     answersNow(seen, draft.caller, { right: 'approve', asked: groupsToAnswer(state, look) }),
   );
   if (typeof chosen === 'object') return chosen;
-  const rules = rulesToApprove(state, look, today.inForce).filter(({ groups }) => groups.includes(chosen));
+  const rules = rulesToApprove(state, look, today.active).filter(({ groups }) => groups.includes(chosen));
   const approved = approvedOf(state, today.agent);
   if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
   const vote: Vote = {
@@ -146,8 +146,8 @@ function chooseGroup(group: string | null, candidates: readonly string[]): strin
 }
 
 /** Rules that took part in the decision that counts, or would today, as they are today. */
-function rulesToApprove(state: RequestState, { firing }: DecidedAgain, inForce: ActivePolicies) {
-  const rules = new Map([...askedBy(state.decision, inForce), ...firing].map((rule) => [rule.rule, rule]));
+function rulesToApprove(state: RequestState, { firing }: DecidedAgain, active: ActivePolicies) {
+  const rules = new Map([...askedBy(state.decision, active), ...firing].map((rule) => [rule.rule, rule]));
   return [...rules.values()].filter(isApprovalRule);
 }
 

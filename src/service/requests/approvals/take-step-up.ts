@@ -52,7 +52,7 @@ async function judgeStepUp(
   const given = { person: person.id, email: person.email, passkey: person.passkey };
   const stepped = eventOf('stepped-up', { who: person.who, atMs: nowMs, state: lifecycleOf(state) }, given);
   const next = withEvents(state, [stepped]);
-  const again = decideAgain(next, { ...today, lastStepUp, inForce: deps.policies() });
+  const again = decideAgain(next, { ...today, lastStepUp, active: deps.policies() });
   return [stepped, decidedEvent(next, 'step-up', { again, nowMs })];
 }
 

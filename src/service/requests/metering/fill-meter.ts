@@ -20,7 +20,7 @@ import { entryRows } from './entry-rows.ts';
 export interface FillOptions {
   readonly totals: MeterTotals;
   readonly meters: MeterStore;
-  readonly inForce: MeteredPolicies;
+  readonly active: MeteredPolicies;
   readonly nowMs: number;
   /** Since when every request has entered the meter; null where some may lack. */
   readonly sinceMs: number | null;
@@ -74,7 +74,7 @@ async function fillFromEntries(
 
 async function fillFromRecords(
   definition: MeterDefinition,
-  { totals, meters, inForce, nowMs, isStill }: FillOptions,
+  { totals, meters, active, nowMs, isStill }: FillOptions,
 ): Promise<MissingPast | null> {
   const sinceMs = windowStartMs(definition.over, nowMs) - aheadMs;
   const wholeSinceMs = await meters.wholeSinceMs();
@@ -90,7 +90,7 @@ async function fillFromRecords(
     if (!isStill()) return null;
     const waiting: (MeterEntryRow & { requestId: string })[] = [];
     for (const request of requests) {
-      const rows = rowsOf(definition, request, inForce);
+      const rows = rowsOf(definition, request, active);
       // One that is pending may be granted at any time.
       const untilMs = countsUntilMs(definition.over, request.grantedAtMs ?? nowMs);
       if (rows === null && nowMs >= untilMs) continue;
@@ -122,13 +122,13 @@ async function fillFromRecords(
 function rowsOf(
   definition: MeterDefinition,
   request: CountedRequest,
-  inForce: MeteredPolicies,
+  active: MeteredPolicies,
 ): readonly MeterEntryRow[] | null {
   // Written by `requestRow`.
   const record = JSON.parse(request.recordJson) as Pick<RequestRecord, 'payload' | 'agent' | 'request'>;
   // Written by `reportOutcome`.
   const outcome = JSON.parse(request.outcomeJson ?? '{}') as Partial<ConsumedDetail>;
-  const uses = inForce.entriesRecorded({
+  const uses = active.entriesRecorded({
     action: request.actionKey,
     payload: record.payload,
     agent: record.agent,

@@ -16,7 +16,7 @@ import { fillMeter, pastEntry } from './fill-meter.ts';
 
 export interface Metering {
   /** Null where the store knows the meters of the set, else the end of telling it; rejects with a StoreError. */
-  note(inForce: MeteredPolicies): Promise<void> | null;
+  note(active: MeteredPolicies): Promise<void> | null;
   /** Where the meters stand that the request reads. */
   read(uses: readonly MeterUse[], at: { readonly nowMs: number; readonly requestId: string }): MeterReadings;
   /** What has just been decided counts from now on: granted at a moment, or pending where that is null. */
@@ -34,7 +34,7 @@ export interface Metering {
   /** Resolves when nothing is being filled in. */
   settled(): Promise<void>;
   /** Fills in what is missing and could be filled by now, and forgets what no reading counts any more. */
-  tidy(inForce: MeteredPolicies): Promise<void>;
+  tidy(active: MeteredPolicies): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ class LiveMetering implements Metering {
   /** Those that the store has noted. */
   #noted: readonly MeterDefinition[] | null = null;
   #noting: Promise<void> | null = null;
-  /** By definition, what the store keeps of it for as long as it is in force. */
+  /** By definition, what the store keeps of it for as long as it is active. */
   readonly #kept = new Map<string, Kept>();
   /** By definition, before which it is of no use to try again. */
   readonly #notBefore = new Map<string, number>();
@@ -81,13 +81,13 @@ class LiveMetering implements Metering {
     options.meters.onMoved((entries) => this.#move(entries));
   }
 
-  note(inForce: MeteredPolicies): Promise<void> | null {
-    if (this.#noted === inForce.meters) return null;
-    if (this.#noted !== null && areSame(this.#noted, inForce.meters)) {
-      this.#noted = inForce.meters;
+  note(active: MeteredPolicies): Promise<void> | null {
+    if (this.#noted === active.meters) return null;
+    if (this.#noted !== null && areSame(this.#noted, active.meters)) {
+      this.#noted = active.meters;
       return null;
     }
-    this.#noting ??= this.#note(inForce).finally(() => {
+    this.#noting ??= this.#note(active).finally(() => {
       this.#noting = null;
     });
     return this.#noting;
@@ -141,10 +141,10 @@ class LiveMetering implements Metering {
     return this.#filling;
   }
 
-  async tidy(inForce: MeteredPolicies): Promise<void> {
+  async tidy(active: MeteredPolicies): Promise<void> {
     const { meters, clock } = this.#options;
-    if (this.#noted === null || !areSame(this.#noted, inForce.meters)) return;
-    this.#fillAll(inForce);
+    if (this.#noted === null || !areSame(this.#noted, active.meters)) return;
+    this.#fillAll(active);
     await this.#filling;
     const nowMs = clock();
     this.#totals.tidy(new Set(this.#noted.map(({ id }) => id)), nowMs);
@@ -174,32 +174,32 @@ class LiveMetering implements Metering {
     this.#kept.clear();
   }
 
-  /** Whatever set is in force when this is stored, no request is decided by it before. */
-  async #note(inForce: MeteredPolicies): Promise<void> {
+  /** Whatever set is active when this is stored, no request is decided by it before. */
+  async #note(active: MeteredPolicies): Promise<void> {
     const { meters, clock } = this.#options;
-    const definitions = inForce.meters;
+    const definitions = active.meters;
     const ids = definitions.map(({ id }) => id);
-    const since = await meters.note(ids, Math.trunc(clock()), inForce.digest);
-    // What was counted of others while they were in force ends here.
+    const since = await meters.note(ids, Math.trunc(clock()), active.digest);
+    // What was counted of others while they were active ends here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
     for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
     for (const [at, id] of ids.entries()) {
       if (!this.#kept.has(id)) this.#kept.set(id, { sinceMs: since[at] ?? null });
     }
-    this.#fillAll(inForce);
+    this.#fillAll(active);
   }
 
-  #fillAll(inForce: MeteredPolicies): void {
+  #fillAll(active: MeteredPolicies): void {
     this.#filling = this.#filling.then(async () => {
       for (const definition of this.#noted ?? []) {
-        if (this.#isClosed || this.#noted === null || !areSame(this.#noted, inForce.meters)) return;
-        if (!this.#totals.isFilled(definition.id)) await this.#fill(definition, inForce);
+        if (this.#isClosed || this.#noted === null || !areSame(this.#noted, active.meters)) return;
+        if (!this.#totals.isFilled(definition.id)) await this.#fill(definition, active);
       }
     });
   }
 
-  async #fill(definition: MeterDefinition, inForce: MeteredPolicies): Promise<void> {
+  async #fill(definition: MeterDefinition, active: MeteredPolicies): Promise<void> {
     const { meters, clock, onFailure } = this.#options;
     const nowMs = Math.trunc(clock());
     if (nowMs < (this.#notBefore.get(definition.id) ?? Number.NEGATIVE_INFINITY)) return;
@@ -212,7 +212,7 @@ class LiveMetering implements Metering {
       const missing = await fillMeter(definition, {
         totals: this.#totals,
         meters,
-        inForce,
+        active,
         nowMs,
         sinceMs,
         isStill,
@@ -221,7 +221,7 @@ class LiveMetering implements Metering {
       else this.#notBefore.set(definition.id, missing.untilMs);
     } catch (error) {
       onFailure?.(error);
-      setTimeout(() => this.#fillAll(inForce), fillAgainMs).unref();
+      setTimeout(() => this.#fillAll(active), fillAgainMs).unref();
     }
   }
 
@@ -238,15 +238,15 @@ interface Kept {
   readonly sinceMs: number | null;
 }
 
-/** The set in force, once the store knows its meters; the same moment where it does. */
+/** The active policies, once the store knows its meters; the same moment where it does. */
 export async function metered(
   metering: Pick<Metering, 'note'>,
   policies: () => ActivePolicies,
 ): Promise<ActivePolicies> {
   for (;;) {
-    const inForce = policies();
-    const noting = metering.note(inForce);
-    if (noting === null) return inForce;
+    const active = policies();
+    const noting = metering.note(active);
+    if (noting === null) return active;
     await noting;
   }
 }

@@ -14,6 +14,8 @@ export type StoreErrorCode =
   | 'full'
   /** The disk reported an error. */
   | 'io'
+  /** A text of the caller has a zero byte, which this database cannot keep or look for; nothing was stored. */
+  | 'zero-byte'
   /** More writes are waiting than the limit. */
   | 'overloaded'
   /** Another process serves this store. */

@@ -324,7 +324,7 @@ export interface PlantStore {
 
 export interface SettingStore {
   get(name: string): Promise<string | null>;
-  /** The value in force afterwards: the one that was there before, or else `value`. */
+  /** The value that counts afterwards: the one that was there before, or else `value`. */
   putIfAbsent(name: string, value: string): Promise<string>;
 }
 

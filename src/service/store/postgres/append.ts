@@ -10,6 +10,7 @@ import { type RequestColumns, requestColumns } from '../sqlite/rows.ts';
 import type { Fence } from './fence.ts';
 import { plainArray, textArray } from './server/arrays.ts';
 import type { Query } from './server/connection.ts';
+import { zeroByte } from './server/errors.ts';
 
 export interface NewRequest {
   readonly row: RequestRow;
@@ -41,14 +42,14 @@ export const appendStatement: Query = {
   text: `SELECT * FROM writ_append(${Array.from({ length: argumentCount }, (_, at) => `$${at + 1}`).join(', ')})`,
 };
 
-/** Throws RangeError for a text that no database holds. */
+/** Throws RangeError for a text that no database holds, StoreError for one that PostgreSQL does not. */
 export function prepareRequest(request: NewRequest): PreparedRequest {
   const columns = requestColumns(request.row);
   const { record_json: record, ...others } = columns;
   if (!record.isWellFormed()) throw new RangeError('a record is well-formed text');
   const text = canonicalJson({ ...others, follows: 0, kind: 'request', lane: 0, sequence: 0 });
-  if (Object.values(columns).some((value) => typeof value === 'string' && value.includes('\0')))
-    throw new RangeError('PostgreSQL has no text with a zero byte');
+  const meters = [...request.places, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
+  if ([...Object.values(columns), ...meters].some((text) => String(text).includes('\0'))) throw zeroByte();
   // A quotation mark within a value has a backslash before it.
   const [follows, lane, sequence] = ['"follows":', '"lane":', '"sequence":'].map((name) =>
     text.indexOf(name),

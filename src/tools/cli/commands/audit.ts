@@ -241,7 +241,10 @@ async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<Exit
   return exitCodes.ok;
 }
 
-const why = { date: '', 'in-force': '; an older one still counts: it stays, with all later ones' } as const;
+const why = {
+  date: '',
+  'still-counts': '; an older one still counts: it stays, with all later ones',
+} as const;
 
 function count(number: number): string {
   return number.toLocaleString('en');

@@ -11,6 +11,15 @@ import {
 import { actionsLeftOut, withLints } from '../../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { digest } from '../../../service/policies/digest.ts';
+import { findingsOf } from '../../findings/findings.ts';
+import {
+  claimToJson,
+  deciderOf,
+  isGoodClaim,
+  type JudgedClaim,
+  judgeGuarantees,
+} from '../../findings/guarantees.ts';
+import { shownPath } from '../../findings/shown-path.ts';
 import {
   createMarks,
   type ExitCode,
@@ -22,19 +31,9 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { showDiff } from '../output/show-diff.ts';
-import { shownPath } from '../output/shown-path.ts';
-import { findingsOf } from '../tasks/findings.ts';
+import { renderClaims } from '../tasks/claims-text.ts';
 import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
 import { toGithub } from '../tasks/github.ts';
-import {
-  claimToJson,
-  deciderOf,
-  isGoodClaim,
-  type JudgedClaim,
-  judgeGuarantees,
-  renderClaims,
-} from '../tasks/guarantees.ts';
 import { type CheckedPolicies, defaultPath, loadChecked } from '../tasks/policies.ts';
 import { toSarif } from '../tasks/sarif.ts';
 
@@ -135,10 +134,11 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
   const { root, sources } = loaded.read;
   if (root === null && sources.files.length > 0)
-    throw new UsageError('a bundle is made anew, not mended: use --fix on its policies');
+    throw new UsageError('a bundle is made anew, not fixed: use --fix on its policies');
   const fixed = fixPolicies(sources, loaded.compiled);
   // When a program reads the result, standard output holds nothing else.
   const show = formatOf(options) === 'text' ? print : printError;
+  const { showDiff } = await import('../output/show-diff.ts');
   for (const { path, before, after } of fixed.changes) {
     if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));
     else await replaceFile(shownPath(root, path), after);

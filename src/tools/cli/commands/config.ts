@@ -39,14 +39,14 @@ function show({ config, json }: Options): ExitCode {
   }
   if (json === true) {
     printJson({
-      settings: loaded.inForce.map(({ name, shown, origin }) => ({ name, value: shown, origin })),
+      settings: loaded.settings.map(({ name, shown, origin }) => ({ name, value: shown, origin })),
     });
     return exitCodes.ok;
   }
   const { faint } = createMarks();
-  const nameWidth = Math.max(...loaded.inForce.map(({ name }) => name.length));
-  const valueWidth = Math.max(...loaded.inForce.map(({ shown }) => shown.length));
-  for (const { name, shown, origin } of loaded.inForce) {
+  const nameWidth = Math.max(...loaded.settings.map(({ name }) => name.length));
+  const valueWidth = Math.max(...loaded.settings.map(({ shown }) => shown.length));
+  for (const { name, shown, origin } of loaded.settings) {
     print(`${name.padEnd(nameWidth)}  ${shown.padEnd(valueWidth)}  ${faint(origin)}\n`);
   }
   return exitCodes.ok;

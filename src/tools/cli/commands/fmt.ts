@@ -10,10 +10,10 @@ import { parse } from '../../../language/syntax/parse.ts';
 import { printFile } from '../../../language/syntax/print/print.ts';
 import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
 import { readPaths } from '../../../service/policies/read.ts';
+import { shownPath } from '../../findings/shown-path.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 import { showDiff } from '../output/show-diff.ts';
-import { shownPath } from '../output/shown-path.ts';
 import { defaultPath, showDiagnostics } from '../tasks/policies.ts';
 
 export function defineFmt(command: Command, finish: (code: ExitCode) => void): void {

@@ -15,6 +15,7 @@ import {
   wrongWith,
 } from '../../../reasoning/prove/report/certificate.ts';
 import { digest } from '../../../service/policies/digest.ts';
+import { claimToJson, deciderOf, isGoodClaim, judgeGuarantees } from '../../findings/guarantees.ts';
 import {
   type ExitCode,
   exitCodes,
@@ -25,7 +26,7 @@ import {
   useColor,
 } from '../output/output.ts';
 import { addTests } from '../tasks/add-tests.ts';
-import { claimToJson, deciderOf, isGoodClaim, judgeGuarantees, renderClaims } from '../tasks/guarantees.ts';
+import { renderClaims } from '../tasks/claims-text.ts';
 import { defaultPath, loadChecked } from '../tasks/policies.ts';
 
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {

@@ -8,8 +8,8 @@ import type { LogSource } from '../../../service/replay/log-source.ts';
 import { type NoComparison, replayJson } from '../../../service/replay/replay-json.ts';
 import { replayLog, windowMsOf } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
+import { sideOf } from '../../findings/compared-side.ts';
 import { createProgress } from '../bench/progress.ts';
-import { sideOf } from '../diff/compared-side.ts';
 import {
   createMarks,
   type ExitCode,

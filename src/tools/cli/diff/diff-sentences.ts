@@ -2,7 +2,7 @@
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type SentenceChange, sentenceChanges } from '../../../reasoning/summary/changes.ts';
-import type { LoadedSide } from './compared-side.ts';
+import type { LoadedSide } from '../../findings/compared-side.ts';
 import { codeSpan } from './diff-text.ts';
 
 /** Summaries take proofs, which is too much for each action of a large change. */

@@ -47,7 +47,7 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
     const keptMs = await madeMsOfKept(join(data, 'bundle', 'last.writ'));
     if (read.madeMs < keptMs && !bundle.isOlderAllowed)
       return wrong(
-        `the bundle was made at ${timeOf(read.madeMs)}, before the one in force, at ${timeOf(keptMs)}`,
+        `the bundle was made at ${timeOf(read.madeMs)}, before the active one, at ${timeOf(keptMs)}`,
         'publish the newer one again, or set `bundle.allow_older`',
       );
     return bundle.key === null

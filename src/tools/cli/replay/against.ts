@@ -8,9 +8,10 @@ import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ReplayFinding } from '../../../reasoning/replay/tally.ts';
 import { replayFindings } from '../../../service/replay/file-findings.ts';
 import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
-import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../diff/compared-side.ts';
-import { UsageError } from '../output/output.ts';
-import { knownRequests } from '../tasks/known-requests.ts';
+import { type AskedSide, isPathAlone, type LoadedSide, readSide } from '../../findings/compared-side.ts';
+import { knownRequests } from '../../findings/known-requests.ts';
+import { RevisionError } from '../../findings/revision-error.ts';
+import { loadSide } from '../diff/load-side.ts';
 
 export interface CandidateComparison {
   readonly sides: BothSides<LoadedSide>;
@@ -39,7 +40,7 @@ async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
     const { side } = await readSide({ revision: 'HEAD', name: 'HEAD', path });
     return side ?? { reason: `the policies of HEAD do not compile: ${advice}` };
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof RevisionError)) throw error;
     return { reason: `there are no policies of HEAD at this path: ${advice}` };
   }
 }

@@ -11,7 +11,7 @@ import { replayFindings } from '../../../service/replay/file-findings.ts';
 import type { LogPart, LogSource } from '../../../service/replay/log-source.ts';
 import { replayLog } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
-import type { LoadedSide } from '../diff/compared-side.ts';
+import type { LoadedSide } from '../../findings/compared-side.ts';
 
 export interface CountedLog {
   readonly sides: BothSides<LoadedSide>;

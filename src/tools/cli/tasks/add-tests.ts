@@ -3,13 +3,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { SourceOf } from '../../../language/diagnostic/render.ts';
 import { claimText } from '../../../reasoning/prove/report/wording.ts';
+import type { JudgedClaim } from '../../findings/guarantees.ts';
+import { shownPath } from '../../findings/shown-path.ts';
 import { addCases } from '../../testing/adding/add-cases.ts';
 import { type AddedCase, claimedCase } from '../../testing/adding/claimed-case.ts';
 import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { shownPath } from '../output/shown-path.ts';
-import type { JudgedClaim } from './guarantees.ts';
 
 interface Place {
   readonly root: string | null;

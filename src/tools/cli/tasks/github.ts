@@ -2,7 +2,7 @@
 // INVARIANT: no text from a file can end a property or a line, and so begin a command of its own.
 
 import { escapeForTerminal, type Position } from '../../../language/diagnostic/render.ts';
-import type { Finding } from './findings.ts';
+import type { Finding } from '../../findings/findings.ts';
 
 /** Ends with a line break unless there is nothing to say; `notes` are about the run itself. */
 export function toGithub(findings: readonly Finding[], notes: readonly string[] = []): string {

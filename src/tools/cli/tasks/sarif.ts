@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { codes } from '../../../language/diagnostic/codes.ts';
 import type { Position } from '../../../language/diagnostic/render.ts';
-import { diffCodes, type Finding, guaranteeRefuted, guaranteeUndecided } from './findings.ts';
+import { diffCodes, type Finding, guaranteeRefuted, guaranteeUndecided } from '../../findings/findings.ts';
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 

@@ -23,7 +23,7 @@ const descriptions = {
   'bundle.key': { value: 'key', meaning: 'whose signature the bundle must have: as `writ build` shows it' },
   'bundle.allow_older': {
     value: 'boolean',
-    meaning: 'whether a bundle that was made before the one in force may take over: true or false',
+    meaning: 'whether a bundle that was made before the active one may take over: true or false',
   },
   'bundle.poll_seconds': { value: 'seconds', meaning: 'how often another bundle is looked for' },
   data: { value: 'directory', meaning: 'the data directory, with the records' },

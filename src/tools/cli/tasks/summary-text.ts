@@ -4,8 +4,8 @@ import { escapeForTerminal, position, type SourceOf } from '../../../language/di
 import type { Span } from '../../../language/diagnostic/span.ts';
 import type { SaidSentence, Summary } from '../../../reasoning/summary/summary.ts';
 import type { ReadSources } from '../../../service/policies/read.ts';
+import { shownPath } from '../../findings/shown-path.ts';
 import { createMarks } from '../output/output.ts';
-import { shownPath } from '../output/shown-path.ts';
 
 type Read = Pick<ReadSources, 'root' | 'sourceOf'>;
 

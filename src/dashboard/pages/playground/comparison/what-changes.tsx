@@ -1,4 +1,4 @@
-// Which requests the copy decides otherwise than the set in force, the loosest first, and what is proved of all others.
+// Which requests the copy decides otherwise than the active policies, the loosest first, and what is proved of all others.
 
 import { ComparisonResult } from '../../../parts/comparison/comparison-result.tsx';
 import { type Compared, countsText } from '../../../parts/comparison/comparison-words.ts';
@@ -9,9 +9,9 @@ import { type ComparedFiles, useComparison } from './use-comparison.ts';
 
 export interface WhatChangesProps {
   readonly ways: FindingWays;
-  /** What the copy has that the set in force has not. */
+  /** What the copy has that the active policies have not. */
   readonly changes: ComparedFiles;
-  /** Of the set in force. */
+  /** Of the active policies. */
   readonly digest: string | null;
 }
 
@@ -19,7 +19,7 @@ export function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
   const comparing = useComparison(changes, digest ?? '');
   if (changes.length === 0)
     return (
-      <Empty icon="policy" title="The copy is as the set in force">
+      <Empty icon="policy" title="The copy equals the active policies">
         Change a file to see here which requests would be decided otherwise.
       </Empty>
     );
@@ -43,7 +43,7 @@ export function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
 
 function statusOf({ answer: compared, problem }: Answering<Compared>): string {
   if (problem !== null) return 'There is no comparison.';
-  if (compared === null) return 'Your copy is being compared with the set in force…';
+  if (compared === null) return 'Your copy is being compared with the active policies…';
   if (compared.comparison === null)
     return 'Your copy cannot be compared while the policies have errors. They are listed below.';
   return countsText(compared.comparison);

@@ -38,7 +38,7 @@ export function ReplayView({ replaying, ways }: ReplayViewProps) {
       )}
       {answer !== null && !isOfNow && (
         <Note icon="warning" tone="escalate">
-          This is about an earlier copy, other days or another set in force. Run it again for what is there
+          This is about an earlier copy, other days or other active policies. Run it again for what is there
           now.
         </Note>
       )}

@@ -43,7 +43,7 @@ export function replayNotes(result: ReplayResult): readonly string[] {
     ...(others === 0
       ? []
       : [
-          `${many(others, 'request')} ${verb(others)} decided by other policies than the set in force: what differs there may not be your change`,
+          `${many(others, 'request')} ${verb(others)} decided by other policies than the active ones: what differs there may not be your change`,
         ]),
     ...(withheld === 0
       ? []

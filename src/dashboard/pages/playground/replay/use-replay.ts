@@ -18,7 +18,7 @@ export interface Replaying {
   /** Of the last run, whatever it was about. */
   readonly answer: ReplayAnswer | null;
   readonly problem: ApiProblem | null;
-  /** Whether the answer is about this copy, over the set in force, and so many days. */
+  /** Whether the answer is about this copy, over the active policies, and so many days. */
   readonly isOfNow: boolean;
   readonly start: () => void;
   readonly cancel: () => void;
@@ -31,7 +31,7 @@ interface State extends Pick<Replaying, 'progress' | 'answer' | 'problem'> {
 
 const nothing: State = { key: '', progress: null, answer: null, problem: null };
 
-/** `version` says what the copy is laid over: the set in force. */
+/** `version` says what the copy is laid over: the active policies. */
 export function useReplay(files: ComparedFiles, version: string): Replaying {
   const [days, setDays] = useState(7);
   const [state, setState] = useState<State>(nothing);

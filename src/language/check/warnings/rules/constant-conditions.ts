@@ -32,7 +32,7 @@ function reportIn(node: Expression, search: Search): boolean {
   if (isNeverTrue(node, valueOfLet)) {
     env.report(
       warning('never-true', node.span, 'this is never true', {
-        help: 'its parts exclude each other, or what the payload may hold: remove it or mend it',
+        help: 'its parts exclude each other, or what the payload may hold: remove it or fix it',
       }),
     );
     return true;
@@ -40,7 +40,7 @@ function reportIn(node: Expression, search: Search): boolean {
   if (!isAlwaysTrue(node, valueOfLet)) return false;
   env.report(
     warning('always-true', node.span, 'this is always true', {
-      help: 'what the payload may hold, or a part of it, makes it so: remove it or mend it',
+      help: 'what the payload may hold, or a part of it, makes it so: remove it or fix it',
     }),
   );
   return true;

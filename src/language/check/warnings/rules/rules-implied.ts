@@ -36,7 +36,7 @@ function isNoPoints({ rule }: RuleInPolicy): boolean {
 function implied(one: RuleInPolicy, other: RuleInPolicy): ReturnType<typeof warning> {
   const message = `\`${one.rule.name}\` adds nothing: \`${other.rule.id}\` is true whenever it is`;
   return warning('rule-implied', one.name, message, {
-    help: 'remove it, or mend the condition by which the two should differ',
+    help: 'remove it, or fix the condition by which the two should differ',
     related: [{ span: other.name, message: 'the wider rule' }],
   });
 }

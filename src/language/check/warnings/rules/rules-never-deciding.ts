@@ -35,7 +35,7 @@ function neverDecides(one: RuleInPolicy, denial: RuleInPolicy): ReturnType<typeo
   return warning('rule-never-decides', one.name, message, {
     help: isAll
       ? 'remove one of the two, or give the `deny` a condition'
-      : 'remove one of the two, or mend the bound by which they overlap',
+      : 'remove one of the two, or fix the bound by which they overlap',
     related: [{ span: denial.name, message: 'the denial' }],
   });
 }

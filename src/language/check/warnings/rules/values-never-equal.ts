@@ -72,7 +72,7 @@ function reportWritten(node: Expression, env: Environment): void {
     if (other.kind !== 'literal' || accepts(other.value)) continue;
     env.report(
       warning('value-never-equal', other.span, `what is compared is never ${shown(other.value)}`, {
-        help: 'mend its spelling or remove it: lower case, range and pattern of the other side count',
+        help: 'fix its spelling or remove it: lower case, range and pattern of the other side count',
       }),
     );
   }
@@ -163,7 +163,7 @@ function reportList(
   for (const { span } of isEach ? places : [name]) {
     env.report(
       warning('value-never-equal', span, message, {
-        help: 'mend its spelling or remove it: enumeration, range and pattern of the field count',
+        help: 'fix its spelling or remove it: enumeration, range and pattern of the field count',
       }),
     );
   }

@@ -138,7 +138,7 @@ const changeAgent = route<AgentDeps, AgentChange>({
   operation: {
     id: 'changeAgent',
     summary:
-      'Changes name, risk tier, control owner, tags, rate or what refusals say; in force with the next request',
+      'Changes name, risk tier, control owner, tags, rate or what refusals say; it takes effect with the next request',
     parameters: [agentId],
     body: {
       description:

@@ -102,7 +102,7 @@ const changePoint = route<PointDeps, Partial<PointBody>>({
   access: 'points.change',
   operation: {
     id: 'changePoint',
-    summary: 'Changes the name or the agents; in force with the next request',
+    summary: 'Changes the name or the agents; it takes effect with the next request',
     parameters: [pointId],
     body: {
       description: 'What is not there stays as it is. `agents` are all that it asks for from now on.',

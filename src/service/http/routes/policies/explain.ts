@@ -84,17 +84,17 @@ const explainRequest = route<PlaygroundDeps>({
     id: 'explainRequest',
     summary: 'The rule that decides a request, and the smallest change that would have changed the decision',
     description:
-      'The request is decided again on the facts of its record, by the set in force; `on` says whether that is the one which decided it first.',
+      'The request is decided again on the facts of its record, by the active policies; `on` says whether they decided it first.',
     parameters: [requestId],
     replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
     problems: [...playgroundProblems, 'request_not_found'],
   },
   handle: async ({ policies, decisions, playground }, call) => {
-    const inForce = policies.current();
+    const active = policies.current();
     const found = await recordedFor(decisions, call, call.params.id ?? '');
     if (found === null) throw requestNotFound();
-    const explained = await putQuestion(playground, 'explain', found.recorded, { call, inForce });
-    const on = found.digest === inForce.digest ? ownPolicies : policiesOfNow;
+    const explained = await putQuestion(playground, 'explain', found.recorded, { call, active });
+    const on = found.digest === active.digest ? ownPolicies : policiesOfNow;
     return { ...explained, on };
   },
 });

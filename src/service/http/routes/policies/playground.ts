@@ -56,7 +56,8 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
   bodyMax: filesBodyMax,
   operation: {
     id: 'tryPolicies',
-    summary: 'What the set in force, with files laid over it, would make of a request; nothing is recorded',
+    summary:
+      'What the active policies, with files laid over them, would make of a request; nothing is recorded',
     description:
       'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
     body: {
@@ -71,7 +72,7 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
     const { files = [] } = call.body;
     refusePaths(files);
     const request = await requestOf(call, decisions);
-    return await putQuestion(playground, 'try', { files, request }, { call, inForce: policies.current() });
+    return await putQuestion(playground, 'try', { files, request }, { call, active: policies.current() });
   },
 });
 
@@ -83,7 +84,7 @@ const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
   operation: {
     id: 'comparePolicies',
     summary:
-      'Which requests the set in force, with files laid over it, decides otherwise; nothing is recorded',
+      'Which requests the active policies, with files laid over them, decide otherwise; nothing is recorded',
     description:
       'The loosest first, each with an example, and the proof that nothing else changes. A later comparison of the same person takes the place of one that waits.',
     body: {
@@ -99,7 +100,7 @@ const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
   handle: async ({ playground, policies }, call) => {
     refusePaths(call.body.files);
     const { files } = call.body;
-    return await putQuestion(playground, 'compare', { files }, { call, inForce: policies.current() });
+    return await putQuestion(playground, 'compare', { files }, { call, active: policies.current() });
   },
 });
 
@@ -109,12 +110,12 @@ const getVocabulary = route<PlaygroundDeps>({
   access: 'policies.view',
   operation: {
     id: 'getVocabulary',
-    summary: 'The words of the language and the names of the set in force, for authors of policies',
+    summary: 'The words of the language and the names of the active policies, for authors of policies',
     replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
     problems: [...playgroundProblems],
   },
   handle: async ({ playground, policies }, call) =>
-    await putQuestion(playground, 'vocabulary', null, { call, inForce: policies.current() }),
+    await putQuestion(playground, 'vocabulary', null, { call, active: policies.current() }),
 });
 
 const getFirstRequest = route<PlaygroundDeps>({
@@ -123,14 +124,14 @@ const getFirstRequest = route<PlaygroundDeps>({
   access: 'policies.try',
   operation: {
     id: 'getFirstRequest',
-    summary: 'A request that the set in force escalates, for people who begin to try policies',
+    summary: 'A request that the active policies escalate, for people who begin to try policies',
     replies: {
       200: { description: 'The request', schema: firstRequestSchema, example: firstRequestExample },
     },
     problems: [...playgroundProblems],
   },
   handle: async ({ playground, policies }, call) => ({
-    request: await putQuestion(playground, 'first request', null, { call, inForce: policies.current() }),
+    request: await putQuestion(playground, 'first request', null, { call, active: policies.current() }),
   }),
 });
 

@@ -1,4 +1,4 @@
-// /v1/policies: which set is in force, what stands in the way of the next, what it says of itself, and the texts that
+// /v1/policies: which set is active, what stands in the way of the next, what it says of itself, and the texts that
 // either was made from. INVARIANT: a text is served from what was read of the directory, never from the disk.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -33,9 +33,9 @@ const ofParameter: Parameter = {
   name: 'of',
   in: 'query',
   isRequired: false,
-  example: 'in-force',
+  example: 'active',
   description: 'Which set; `failed` is what stood in the directory and did not take over.',
-  schema: { type: 'string', enum: ['in-force', 'failed'] },
+  schema: { type: 'string', enum: ['active', 'failed'] },
 };
 
 const pathParameter: Parameter = {
@@ -130,17 +130,17 @@ const getPolicies = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicies',
-    summary: 'The set in force, why what stands in the directory is not it, and its policies by name',
+    summary: 'The active policies by name, and why what stands in the directory differs',
     description: 'The policies come by pages; the cursor belongs to one set, and starts again with another.',
     parameters: pageParameters,
     replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
   },
   handle: async ({ policies }, { query }) => {
     const { countMax, after } = readPage(query);
-    const inForce = policies.current();
-    const { policies: all, approvers, meters } = inForce.about();
+    const active = policies.current();
+    const { policies: all, approvers, meters } = active.about();
     // A place in another set means nothing in this one.
-    const start = after?.id === inForce.digest ? after.createdAtMs : 0;
+    const start = after?.id === active.digest ? after.createdAtMs : 0;
     const items = all.slice(start, start + countMax);
     const next = start + countMax;
     return {
@@ -148,7 +148,7 @@ const getPolicies = route<PolicyDeps>({
       approvers,
       meters,
       items,
-      next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: inForce.digest }) : null,
+      next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: active.digest }) : null,
     };
   },
 });
@@ -159,7 +159,8 @@ const getPolicyState = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyState',
-    summary: 'The set in force, and why what stands in the directory is not it; without its policies',
+    summary:
+      'The active policies, and why what stands in the directory differs; without the policies by name',
     replies: {
       200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
     },
@@ -173,7 +174,7 @@ const listPolicyFiles = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'listPolicyFiles',
-    summary: 'The files that the set in force was made from',
+    summary: 'The files that the active policies were made from',
     parameters: [ofParameter],
     replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
     problems: ['not_found'],
@@ -195,7 +196,7 @@ const getPolicyFile = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyFile',
-    summary: 'The text of a file of the set in force, and where its policies and rules stand in it',
+    summary: 'The text of a file of the active policies, and where its policies and rules stand',
     parameters: [pathParameter, ofParameter],
     replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
     problems: ['not_found', ...playgroundProblems],
@@ -211,7 +212,7 @@ const getPolicyFile = route<PolicyDeps>({
     const asked = { path, text: shown };
     const outline =
       entry.kind === 'policy'
-        ? await putQuestion(playground, 'outline', asked, { call, inForce: policies.current() })
+        ? await putQuestion(playground, 'outline', asked, { call, active: policies.current() })
         : [];
     return { path, text: shown, is_whole: isWhole, digest, policies: outline };
   },
@@ -223,7 +224,7 @@ const reloadPolicies = route<PolicyDeps>({
   access: 'policies.reload',
   operation: {
     id: 'reloadPolicies',
-    summary: 'Reads the policy directory again now; answers when what stands there is in force or has failed',
+    summary: 'Reads the policy directory again now; answers when what stands there is active or has failed',
     replies: {
       200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
     },
@@ -242,13 +243,13 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
   reloadPolicies,
 ];
 
-/** Of the set in force with its digest, or of the one that failed. */
+/** Of the active policies with their digest, or of the set that failed. */
 function textsAsked(
   policies: PolicyDeps['policies'],
-  { of = 'in-force' }: Readonly<Record<string, string>>,
+  { of = 'active' }: Readonly<Record<string, string>>,
 ): AskedTexts {
-  const inForce = policies.current();
-  if (of !== 'failed') return { texts: inForce.texts, digest: inForce.digest };
+  const active = policies.current();
+  if (of !== 'failed') return { texts: active.texts, digest: active.digest };
   const texts = policies.state().failure?.texts ?? null;
   if (texts === null) throw notFound('set that has failed');
   return { texts, digest: null };

@@ -80,8 +80,8 @@ const compareSets = route<HistoryDeps>({
     const [old, now] = await Promise.all(sides.map((side) => textsOf(deps, call.query, side)));
     const { playground, policies } = deps;
     const asked = { old: old!, new: now! };
-    const inForce = policies.current();
-    const compared = await putQuestion(playground, 'compare sets', asked, { call, inForce });
+    const active = policies.current();
+    const compared = await putQuestion(playground, 'compare sets', asked, { call, active });
     return { ...compared, files: changedFiles(asked) };
   },
 });
@@ -95,8 +95,8 @@ async function textsOf(
 ): Promise<SetTexts> {
   const digest = query[side];
   if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
-  const inForce = policies.current();
-  const texts = digest === inForce.digest ? inForce.texts : await policyHistory.texts(digest);
+  const active = policies.current();
+  const texts = digest === active.digest ? active.texts : await policyHistory.texts(digest);
   if (texts === null)
     throw new ProblemError(
       'not_found',

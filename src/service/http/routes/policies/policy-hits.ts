@@ -1,4 +1,4 @@
-// /v1/policies/hits: how often each rule of the set in force has taken part, and what shadow rules would have changed.
+// /v1/policies/hits: how often each rule of the active policies has taken part, and what shadow rules would have changed.
 
 import { outcomes } from '../../../../language/model/decision.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -55,7 +55,7 @@ const getPolicyHits = route<PolicyHitDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyHits',
-    summary: 'How often each rule of the set in force has decided and held, and when last',
+    summary: 'How often each rule of the active policies has decided and held, and when last',
     description:
       '`met` counts a guard too where it could not be known, for it took part then. Rules are known by policy and name, whatever they said before. `shadow_changed` is how often the outcome would have been another one with all shadow rules enforced, where this one held and pulls that way; null of a rule that is enforced.',
     replies: { 200: { description: 'The rules', schema: hitsSchema, example: hitsExample } },

@@ -45,7 +45,7 @@ const replayPolicies = route<ReplayDeps, ReplayBody>({
   operation: {
     id: 'replayPolicies',
     summary:
-      'What the set in force, with files laid over it, would have decided of the requests that were recorded',
+      'What the active policies, with files laid over them, would have decided of the requests that were recorded',
     description:
       'JSON Lines: how far it is, then the answer. Closing the connection ends it. One replay of a person runs at a time, and few altogether. Nothing is recorded.',
     body: {

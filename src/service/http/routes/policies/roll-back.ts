@@ -36,12 +36,12 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
     id: 'rollBackPolicies',
     summary: 'Writes the files of a set of the history back into the policy directory',
     description:
-      'Answers once that set is in force. Refused with the reason, and nothing is changed, where a file is not as the set in force has it, the directory cannot be written or is reached by links, or several processes serve the store.',
+      'Answers once that set is active. Refused with the reason, and nothing is changed, where a file is not as the active policies have it, the directory cannot be written or is reached by links, or several processes serve the store.',
     body: {
       description: 'Which set, in place of which, and why.',
       schema: objectSchema({
         digest: text(100),
-        seen: { ...text(100), description: 'The digest of the set in force, as it was seen.' },
+        seen: { ...text(100), description: 'The digest of the active policies, as it was seen.' },
         reason: text(500),
       }),
       examples: {
@@ -84,20 +84,20 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
 
 export const rollBackRoutes: readonly Route<RollBackDeps>[] = [rollBackPolicies];
 
-/** The texts of the set in force, which is what stands on the disk and is kept in the history. */
+/** The texts of the active policies, which stand on the disk and are kept in the history. */
 async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen: string): Promise<SetTexts> {
   if (store.replicas !== null)
     throw refused('several processes may serve this store: change the files where they come from');
   await policies.reload();
   if (policies.state().status !== 'current')
     throw refused(
-      'the files on the disk are not in force, and would be lost: fix them or take them away first',
+      'the files on the disk are not active, and would be lost: fix them or take them away first',
     );
   const { digest, texts } = policies.current();
   if (digest !== seen) throw refused('another set has come into force since: look at it first');
   await policyHistory.note();
   if ((await policyHistory.texts(digest))?.index !== texts.index)
-    throw refused('the set in force is not kept in the history, and would be lost');
+    throw refused('the active policies are not kept in the history, and would be lost');
   return texts;
 }
 

@@ -17,7 +17,7 @@ import {
 
 export const userUrn = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
-/** All of it: what is not there is nothing, but nobody comes in by leaving `active` out. */
+/** All of it: what is not there is nothing, but nobody may sign in by leaving `active` out. */
 export function readUser(body: unknown, before: PersonDraft | null): PersonDraft {
   const user = objectOf(body, 'the body');
   const name = objectOf(memberOf(user, 'name') ?? {}, '`name`');

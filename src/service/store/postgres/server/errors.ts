@@ -5,7 +5,7 @@ import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
 
 type ReportedCode = Extract<
   StoreErrorCode,
-  'fenced' | 'unreachable' | 'locked' | 'full' | 'io' | 'corrupt' | 'unwritable' | 'internal'
+  'fenced' | 'unreachable' | 'locked' | 'full' | 'io' | 'corrupt' | 'unwritable' | 'zero-byte' | 'internal'
 >;
 
 const messages = {
@@ -17,6 +17,7 @@ const messages = {
   io: 'the database reported an error of its disk: check the disk and the log of the server',
   corrupt: 'the database is damaged: restore it from a backup',
   unwritable: 'the database refuses this user: let it own the database, or grant it what it lacks',
+  'zero-byte': 'a text has a zero byte, which PostgreSQL cannot hold',
   internal: 'the database refused a statement: this is a mistake in Writ, please report it',
 } as const satisfies Record<ReportedCode, string>;
 
@@ -26,6 +27,8 @@ const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['08', 'unreachable'],
   ['57P', 'unreachable'],
   ['25006', 'unreachable'],
+  // Texts are well-formed before they are sent, so this is all that the server may find in them.
+  ['22021', 'zero-byte'],
   ['53100', 'full'],
   ['53', 'unreachable'],
   ['55P03', 'locked'],
@@ -66,6 +69,10 @@ export function serverFault(fault: string, cause?: unknown): StoreError {
 
 export function unreachable(cause: unknown): StoreError {
   return new StoreError('unreachable', messages.unreachable, { cause });
+}
+
+export function zeroByte(): StoreError {
+  return new StoreError('zero-byte', messages['zero-byte']);
 }
 
 export function fenced(): StoreError {

@@ -39,6 +39,7 @@ type ReportedCode = Exclude<
   | 'foreign-database'
   | 'already-served'
   | 'overloaded'
+  | 'zero-byte'
   | 'writer-died'
   | 'not-ready'
   | 'fenced'

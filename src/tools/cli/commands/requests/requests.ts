@@ -1,4 +1,4 @@
-// `writ requests`: lists the requests of a running service and shows one with its state.
+// `writ requests`: lists the requests of a running service, shows one with its state, and says who looks after it.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { outcomes } from '../../../../language/model/decision.ts';
@@ -19,6 +19,7 @@ import { type ExitCode, print, UsageError } from '../../output/output.ts';
 import { createTable, table } from '../../output/table.ts';
 import { followRequests } from '../../tasks/follow-requests.ts';
 import { requestText, type ShownRequest } from '../../tasks/request-text.ts';
+import { defineAssign, definePutOff } from './look-after.ts';
 
 interface ListOptions extends ApiOptions {
   readonly status?: string;
@@ -81,6 +82,8 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
         }),
       );
     });
+  defineAssign(command, finish);
+  definePutOff(command, finish);
 }
 
 /** The dashboard's words for a status, where they differ from the API's. */
@@ -106,6 +109,8 @@ Examples:
   writ requests --follow --decision DENY
   writ requests --agent a9e27000-0000-4000-8000-000000000000 --from 2026-03-01
   writ requests show 019a0000-0000-7000-8000-000000000000
+  writ requests assign 019a0000-0000-7000-8000-000000000000 me
+  writ requests put-off 019a0000-0000-7000-8000-000000000000 2h
 `;
 
 const columns = ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'] as const;

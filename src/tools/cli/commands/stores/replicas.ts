@@ -57,7 +57,7 @@ function describe({ policies, items, standbys, store }: Serving): void {
     ),
   );
   const number = policies.activation === null ? '' : `, activation ${policies.activation}`;
-  print(`the set in force is ${policies.digest?.slice(0, digestLength) ?? 'none'}${number}\n`);
+  print(`the active policies are ${policies.digest?.slice(0, digestLength) ?? 'none'}${number}\n`);
   for (const { name, mode, lag_ms: lag } of standbys)
     print(
       `standby ${name}: ${mode ?? 'mode not visible'}${lag === null ? '' : `, ${Math.round(lag)} ms behind`}\n`,

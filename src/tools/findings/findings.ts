@@ -1,17 +1,17 @@
 // Diagnostics and guarantees that are not proved → one list for build servers, with paths as seen from where the command runs.
 
-import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
+import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import {
   diagnosticToJson,
   type JsonDiagnostic,
   position,
   type SourceOf,
-} from '../../../language/diagnostic/render.ts';
-import type { Span } from '../../../language/diagnostic/span.ts';
-import { claimText } from '../../../reasoning/prove/report/wording.ts';
-import type { ReadSources } from '../../../service/policies/read.ts';
-import { shownPath } from '../output/shown-path.ts';
+} from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import { claimText } from '../../reasoning/prove/report/wording.ts';
+import type { ReadSources } from '../../service/policies/read.ts';
 import { type JudgedClaim, undecidedLines } from './guarantees.ts';
+import { shownPath } from './shown-path.ts';
 
 export type Finding = JsonDiagnostic;
 

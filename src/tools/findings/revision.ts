@@ -8,8 +8,8 @@ import { realpathSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { listBytesMax } from '../../../service/policies/read.ts';
-import { UsageError } from '../output/output.ts';
+import { listBytesMax } from '../../service/policies/read.ts';
+import { RevisionError } from './revision-error.ts';
 
 export interface LaidOut {
   /** The policies as they were. */
@@ -27,7 +27,7 @@ interface TreeEntry {
   readonly isItself: boolean;
 }
 
-/** Lays out what stands at a path in a revision. Throws UsageError where there is no git, no such revision or no such path. */
+/** Lays out what stands at a path in a revision. Throws RevisionError where there is no git, no such revision or no such path. */
 export async function layOut(revision: string, path: string): Promise<LaidOut> {
   const place = await placeIn(path);
   const commit = await commitOf(revision, place.top);
@@ -36,7 +36,7 @@ export async function layOut(revision: string, path: string): Promise<LaidOut> {
   // A file's list files lie beside it.
   const folder = { ...place, within: place.within.split('/').slice(0, -1).join('/') };
   const entries = file === null ? asked : await listTree(commit, folder);
-  if (entries.length === 0) throw new UsageError(`\`${path}\` does not exist in \`${revision}\``);
+  if (entries.length === 0) throw new RevisionError(`\`${path}\` does not exist in \`${revision}\``);
   const root = await mkdtemp(join(tmpdir(), 'writ-diff-'));
   const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
   try {
@@ -63,7 +63,7 @@ export async function mergeBase(one: string, other: string, path: string): Promi
   const { top } = await placeIn(path);
   const [a, b] = [await commitOf(one, top), await commitOf(other, top)];
   const { code, stdout } = await git(['merge-base', a, b], top);
-  if (code !== 0) throw new UsageError(`\`${one}\` and \`${other}\` have no commit in common`);
+  if (code !== 0) throw new RevisionError(`\`${one}\` and \`${other}\` have no commit in common`);
   return stdout.toString().trim();
 }
 
@@ -81,7 +81,7 @@ async function placeIn(path: string): Promise<RepositoryPlace> {
   while (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) folder = dirname(folder);
   const { code, stdout } = await git(['rev-parse', '--show-toplevel'], folder);
   if (code !== 0)
-    throw new UsageError(
+    throw new RevisionError(
       `\`${path}\` is in no git repository; --old and --new compare two folders without one`,
     );
   const top = stdout.toString().replace(/\r?\n$/, '');
@@ -93,7 +93,7 @@ async function placeIn(path: string): Promise<RepositoryPlace> {
 async function commitOf(revision: string, top: string): Promise<string> {
   const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
   const { code, stdout } = await git(asked, top);
-  if (code !== 0) throw new UsageError(`git knows no revision \`${revision}\` here`);
+  if (code !== 0) throw new RevisionError(`git knows no revision \`${revision}\` here`);
   return stdout.toString().trim();
 }
 
@@ -103,7 +103,7 @@ async function listTree(commit: string, { top, within }: RepositoryPlace): Promi
     ['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...plain],
     top,
   );
-  if (code !== 0) throw new UsageError(`git cannot list \`${within}\`: ${stderr.trim()}`);
+  if (code !== 0) throw new RevisionError(`git cannot list \`${within}\`: ${stderr.trim()}`);
   return stdout
     .toString()
     .split('\0')
@@ -157,12 +157,12 @@ async function writeEntries(root: string, entries: readonly TreeEntry[], top: st
 async function readBlobs(ids: readonly string[], top: string): Promise<ReadonlyMap<string, Buffer>> {
   const asked = [...new Set(ids)];
   const { code, stdout, stderr } = await git(['cat-file', '--batch'], top, `${asked.join('\n')}\n`);
-  if (code !== 0) throw new UsageError(`git cannot read its objects: ${stderr.trim()}`);
+  if (code !== 0) throw new RevisionError(`git cannot read its objects: ${stderr.trim()}`);
   const blobs = new Map<string, Buffer>();
   for (let at = 0; at < stdout.length; ) {
     const end = stdout.indexOf(10, at);
     const [id = '', type, size] = stdout.toString('utf8', at, end).split(' ');
-    if (type !== 'blob') throw new UsageError(`git has no content for ${id}: is the clone a partial one?`);
+    if (type !== 'blob') throw new RevisionError(`git has no content for ${id}: is the clone a partial one?`);
     const start = end + 1;
     blobs.set(id, stdout.subarray(start, start + Number(size)));
     at = start + Number(size) + 1;
@@ -192,7 +192,7 @@ async function git(args: readonly string[], cwd: string, input = ''): Promise<Gi
     return { code: code ?? 1, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new UsageError('git is not installed; --old and --new compare two folders without it');
+      throw new RevisionError('git is not installed; --old and --new compare two folders without it');
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Location, Position, Range } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { Span } from '../../language/diagnostic/span.ts';
+import type { Span } from '../../../language/diagnostic/span.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './workspace.ts';
 
 export function rangeOf(document: TextDocument, { start, end }: Span): Range {

@@ -1,17 +1,19 @@
 // The policy sets of a workspace, with what is open and not yet saved laid over the files. INVARIANT: what a set says of
 // itself is what `writ check` would say of the same texts.
 
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
-import type { SourceText } from '../../language/diagnostic/span.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
-import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
-import { type CompileCache, checkSources, createCompileCache } from '../../pipeline.ts';
-import { type ReadSources, readPolicies } from '../../service/policies/read.ts';
-import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
+import { type Diagnostic, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../../language/diagnostic/span.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
+import { type Checked, type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import { type ReadSources, readPolicies } from '../../../service/policies/read.ts';
+import { createReadCache, type ReadCache } from '../../../service/policies/read-cache.ts';
+import { findTests, testEnding } from '../../testing/find.ts';
+import { readTextFile, withOpen } from './open-texts.ts';
 
 /** One state of a policy set. */
 export interface SetSnapshot {
@@ -25,15 +27,26 @@ export interface SetSnapshot {
   readonly set: PolicySet | null;
   /** The last one without an error; null where there was none yet. */
   readonly lastSet: PolicySet | null;
+  /** The texts of test files, by path relative to the root. */
+  readonly tests: ReadonlyMap<string, SourceText>;
+  /** What is open and not saved, policies and tests. */
+  readonly open: readonly SourceText[];
 }
 
 interface OpenSet {
   readonly root: string;
-  readonly memory: ReadCache;
+  readonly files: ReadCache;
   readonly cache: CompileCache;
   read: ReadSources | null;
+  tests: readonly SourceText[] | null;
   snapshot: SetSnapshot | null;
   lastSet: PolicySet | null;
+  /** Where a test file alone has changed, what was found of the policies still holds. */
+  last: {
+    readonly files: readonly SourceText[];
+    readonly read: ReadSources;
+    readonly checked: Checked;
+  } | null;
 }
 
 export interface OpenSets {
@@ -43,7 +56,7 @@ export interface OpenSets {
   put(uri: string, text: string | null): void;
   /** Files have changed on disk. */
   forget(): void;
-  /** Null for what is no policy file. */
+  /** Null for what is no file of a set: a policy file, or a test file. */
   snapshotOf(uri: string): Promise<SetSnapshot | null>;
   /** Of all sets that are known. */
   snapshots(): Promise<readonly SetSnapshot[]>;
@@ -58,11 +71,13 @@ export function createOpenSets(): OpenSets {
   const setAt = (root: string): OpenSet => {
     const known = sets.get(root) ?? {
       root,
-      memory: createReadCache(),
+      files: createReadCache(),
       cache: createCompileCache(),
       read: null,
+      tests: null,
       snapshot: null,
       lastSet: null,
+      last: null,
     };
     sets.set(root, known);
     return known;
@@ -76,7 +91,7 @@ export function createOpenSets(): OpenSets {
     },
     put(uri, text) {
       const path = pathOf(uri);
-      if (path === null) return;
+      if (path === null || !isOfSet(path, roots)) return;
       if (text === null) open.delete(path);
       const root = rootOf(path);
       if (text !== null) open.set(path, { path: relative(root, path).split(sep).join('/'), text });
@@ -85,12 +100,13 @@ export function createOpenSets(): OpenSets {
     forget() {
       for (const one of sets.values()) {
         one.read = null;
+        one.tests = null;
         one.snapshot = null;
       }
     },
     async snapshotOf(uri) {
       const path = pathOf(uri);
-      if (path?.endsWith('.policy') !== true) return null;
+      if (path === null || !isOfSet(path, roots)) return null;
       return await currentOf(setAt(rootOf(path)), open);
     },
     async snapshots() {
@@ -104,15 +120,17 @@ type OpenTexts = Map<string, SourceText>;
 
 async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   if (one.snapshot !== null) return one.snapshot;
-  one.read ??= await readPolicies(one.root, one.memory);
+  one.read ??= await readPolicies(one.root, one.files);
   const { sources, diagnostics } = one.read;
-  const texts = new Map(sources.files.map((file) => [file.path, file]));
-  for (const [path, text] of open) {
-    if (!isIn(one.root, path)) continue;
-    texts.set(text.path, text);
-  }
-  const files = [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const checked = checkSources({ files, readListFile: sources.readListFile }, one.cache);
+  one.tests ??= await readTests(one.root);
+  const ofSet = [...open].filter(([path]) => isIn(one.root, path)).map(([, text]) => text);
+  const [openTests, openPolicies] = [
+    ofSet.filter(({ path }) => path.endsWith(testEnding)),
+    ofSet.filter(({ path }) => path.endsWith('.policy')),
+  ];
+  const files = withOpen(sources.files, openPolicies, () => true);
+  const texts = new Map(files.map((file) => [file.path, file]));
+  const checked = checkedOf(one, files, one.read);
   // A folder whose first file is not saved yet has one.
   const ofReading = diagnostics.filter(({ code }) => code !== 'no-policy-files' || files.length === 0);
   one.lastSet = checked.set ?? one.lastSet;
@@ -123,9 +141,48 @@ async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
     diagnostics: sortDiagnostics([...ofReading, ...checked.diagnostics]),
     set: checked.set,
     lastSet: one.lastSet,
+    tests: new Map(withOpen(one.tests, openTests, () => true).map((file) => [file.path, file])),
+    open: ofSet,
   };
   one.snapshot = snapshot;
   return snapshot;
+}
+
+function checkedOf(one: OpenSet, files: readonly SourceText[], read: ReadSources): Checked {
+  const { last, cache } = one;
+  const isSame =
+    last?.read === read &&
+    last.files.length === files.length &&
+    files.every((file, at) => file === last.files[at]);
+  const checked = isSame
+    ? last.checked
+    : checkSources({ files, readListFile: read.sources.readListFile }, cache);
+  one.last = { files, read, checked };
+  return checked;
+}
+
+async function readTests(root: string): Promise<readonly SourceText[]> {
+  const paths = (await findTests([root])).filter((path) => path.endsWith(testEnding));
+  const texts = await Promise.all(paths.map(readTextFile));
+  return paths.flatMap((path, index) => {
+    const text = texts[index];
+    return text == null ? [] : [{ path: relative(root, path).split(sep).join('/'), text }];
+  });
+}
+
+/** A test file is one of a set where the set is known, or lies beside it. */
+function isOfSet(path: string, roots: readonly string[]): boolean {
+  if (path.endsWith('.policy')) return true;
+  if (!path.endsWith(testEnding)) return false;
+  return roots.some((root) => isIn(root, path)) || holdsPolicies(dirname(path));
+}
+
+function holdsPolicies(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith('.policy'));
+  } catch {
+    return false;
+  }
 }
 
 /** As `writ check` takes a folder: `policies` in it, where that is there. */
@@ -161,7 +218,7 @@ const documents = new WeakMap<SourceText, TextDocument>();
 
 /** The same for the same text, so that its lines are counted once. */
 export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
-  const source = snapshot.texts.get(file) ?? { path: file, text: '' };
+  const source = snapshot.texts.get(file) ?? snapshot.tests.get(file) ?? { path: file, text: '' };
   const known = documents.get(source);
   if (known !== undefined) return known;
   const made = TextDocument.create(uriOf(snapshot, file), 'policy', 0, source.text);

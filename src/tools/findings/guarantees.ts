@@ -1,22 +1,21 @@
 // What becomes of a set's guarantees, as people and programs read it: proved, refuted by a request that can be replayed,
 // or undecided, with the conditions that were guessed and what trials say.
 
-import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
-import type { Span } from '../../../language/diagnostic/span.ts';
-import type { Decision } from '../../../language/model/decision.ts';
-import type { Claim, PolicySet } from '../../../language/model/policy.ts';
-import type { Facts } from '../../../language/model/request.ts';
-import { linkSet } from '../../../pipeline.ts';
+import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { linkSet } from '../../pipeline.ts';
 import {
   isHardlyTried,
   type Trial,
   trialRequestsDefault,
   tryGuarantees,
-} from '../../../reasoning/guarantees/try.ts';
-import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../../reasoning/prove/prove.ts';
-import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
-import { claimText, textAt, whyUndecided } from '../../../reasoning/prove/report/wording.ts';
-import { createMarks } from '../output/output.ts';
+} from '../../reasoning/guarantees/try.ts';
+import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
+import { requestJson } from '../../reasoning/prove/report/request-json.ts';
+import { claimText, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
   /** Of an undecided claim, and of every one where trials are asked for. */
@@ -77,39 +76,6 @@ export function isGoodClaim({ kind }: JudgedClaim, isStrict: boolean): boolean {
   return kind === 'proved' || (kind === 'undecided' && !isStrict);
 }
 
-/** A line a claim; below one that is refuted the request that does it, as `writ decide` takes it. */
-export function renderClaims(judged: readonly JudgedClaim[], sourceOf: SourceOf): string {
-  return judged.map((one) => renderClaim(one, sourceOf)).join('');
-}
-
-function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
-  const marks = createMarks();
-  const { guarantee, claim, trial } = judged;
-  const start = `${guarantee.name}: ${escapeForTerminal(claimText(claim, sourceOf))}`;
-  const place = lineText(claim.span, sourceOf);
-  const tried = trial === null ? '' : `; ${trialText(trial)}`;
-  switch (judged.kind) {
-    case 'proved':
-      return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
-    case 'refuted': {
-      const { facts, decision, rule } = judged.counterexample!;
-      const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
-      const shown = [`${decision.outcome} by ${decision.by}${by}`, JSON.stringify(requestJson(facts))];
-      return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
-        .join('\n    ')
-        .concat('\n');
-    }
-    case 'undecided': {
-      const reasons = undecidedLines(judged, sourceOf).map((line) => `    ${line}\n`);
-      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(place)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
-    }
-  }
-}
-
-function lineText({ file, start }: Span, sourceOf: SourceOf): string {
-  return `${file}:${position(sourceOf(file) ?? '', start).line}`;
-}
-
 /** Why, for each action where it is another reason, with the conditions that were guessed. */
 export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): readonly string[] {
   const lines = verdicts.flatMap((verdict) => {
@@ -123,13 +89,6 @@ export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): 
 function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {
   if (verdict.kind !== 'undecided') return [];
   return [...new Set(verdict.terms.map((span) => textAt(span, sourceOf)))];
-}
-
-function trialText(trial: Trial): string {
-  const { tried, granted } = trial;
-  if (tried === 0) return 'trials: never tried, no request met it';
-  const counted = `trials: not refuted by ${tried} requests`;
-  return isHardlyTried(trial) ? `${counted}, of which an allow grants only ${granted}` : counted;
 }
 
 export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {

@@ -1,7 +1,7 @@
 // A comparison as findings for build servers: each lies at the rule that causes it, or at the set where its file is gone.
 
-import type { DiffReport, ReportedFinding } from '../../../reasoning/diff/report.ts';
-import { diffCodes, type Finding } from '../tasks/findings.ts';
+import type { DiffReport, ReportedFinding } from '../../reasoning/diff/report.ts';
+import { diffCodes, type Finding } from './findings.ts';
 
 /** `path`: what is compared, for what has no place of its own. */
 export function diffFindings({ findings, limits }: DiffReport, path: string): readonly Finding[] {

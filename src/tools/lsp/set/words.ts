@@ -1,8 +1,8 @@
 // The words of a set, made once for each state of it.
 
-import type { Vocabulary } from '../../language/assist/vocabulary.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
-import { vocabularyOf } from '../../service/playground/vocabulary.ts';
+import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import { vocabularyOf } from '../../../service/playground/vocabulary.ts';
 import type { SetSnapshot } from './workspace.ts';
 
 const noSet = {

@@ -1,18 +1,16 @@
 // One of the two sides of a comparison: the policies of a revision, of a folder, or as the files are now.
 
 import { existsSync } from 'node:fs';
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
-import { escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
-import type { PolicySet } from '../../../language/model/policy.ts';
-import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
-import { type CompileCache, createCompileCache, findErrors } from '../../../pipeline.ts';
-import type { ComparedSide } from '../../../reasoning/diff/report.ts';
-import { readSources } from '../../../service/policies/bundles/read-sources.ts';
-import { digest } from '../../../service/policies/digest.ts';
-import { printError } from '../output/output.ts';
-import { shownPath } from '../output/shown-path.ts';
-import { showDiagnostics } from '../tasks/policies.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceOf } from '../../language/diagnostic/render.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
+import { type CompileCache, createCompileCache, findErrors } from '../../pipeline.ts';
+import type { ComparedSide } from '../../reasoning/diff/report.ts';
+import { readSources } from '../../service/policies/bundles/read-sources.ts';
+import { digest } from '../../service/policies/digest.ts';
 import { isRevision, layOut } from './revision.ts';
+import { shownPath } from './shown-path.ts';
 
 export interface AskedSide {
   /** Null: the files as they are now. */
@@ -27,15 +25,15 @@ export type ReadSide =
   | { readonly side: LoadedSide }
   | { readonly side: null; readonly errors: readonly Diagnostic[]; readonly sourceOf: SourceOf };
 
-/** Throws UsageError where there is no such revision, or no such path in it. */
+/** Throws RevisionError where there is no such revision, or no such path in it. */
 export async function readSide(
   { revision, name, path }: AskedSide,
-  memory: CompileCache = createCompileCache(),
+  cache: CompileCache = createCompileCache(),
 ): Promise<ReadSide> {
   const laidOut = revision === null ? null : await layOut(revision, path);
   try {
     const read = await readSources(laidOut?.path ?? path);
-    const checked = findErrors(read.sources, memory);
+    const checked = findErrors(read.sources, cache);
     const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
       hasErrors([one]),
     );
@@ -65,15 +63,6 @@ export function sideOf(
     sourceOf,
     shown: (file) => shownPath(path, file),
   };
-}
-
-/** Null where it does not compile; what is wrong has been shown then. */
-export async function loadSide(asked: AskedSide, memory?: CompileCache): Promise<LoadedSide | null> {
-  const read = await readSide(asked, memory);
-  if (read.side !== null) return read.side;
-  showDiagnostics(read.errors, read.sourceOf);
-  printError(`${escapeForTerminal(asked.name)}: the policies do not compile\n`);
-  return null;
 }
 
 /** A single argument is a path where it is no revision and something stands there. */

@@ -1,11 +1,11 @@
 // The requests of test files, as facts of one set: what people know, so that an example can be near to one of them.
 
 import { readFileSync } from 'node:fs';
-import type { PolicySet } from '../../../language/model/policy.ts';
-import type { KnownRequest } from '../../../reasoning/diff/nearest.ts';
-import { findTests } from '../../testing/find.ts';
-import { readTestFile } from '../../testing/read.ts';
-import { toFacts } from '../../testing/situation.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { KnownRequest } from '../../reasoning/diff/nearest.ts';
+import { findTests } from '../testing/find.ts';
+import { readTestFile } from '../testing/read.ts';
+import { toFacts } from '../testing/situation.ts';
 
 /** Of the test files under a path; what cannot be read there is passed over. */
 export async function knownRequests(path: string, set: PolicySet): Promise<readonly KnownRequest[]> {

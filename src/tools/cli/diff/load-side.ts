@@ -1,0 +1,16 @@
+// One of the two sides of a comparison, for a command that shows what is wrong with it.
+
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import type { CompileCache } from '../../../pipeline.ts';
+import { type AskedSide, type LoadedSide, readSide } from '../../findings/compared-side.ts';
+import { printError } from '../output/output.ts';
+import { showDiagnostics } from '../tasks/policies.ts';
+
+/** Null where it does not compile; what is wrong has been shown then. */
+export async function loadSide(asked: AskedSide, memory?: CompileCache): Promise<LoadedSide | null> {
+  const read = await readSide(asked, memory);
+  if (read.side !== null) return read.side;
+  showDiagnostics(read.errors, read.sourceOf);
+  printError(`${escapeForTerminal(asked.name)}: the policies do not compile\n`);
+  return null;
+}

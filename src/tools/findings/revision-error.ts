@@ -1,0 +1,2 @@
+/** There is no git, no such revision or no such path in it. A class because it is thrown. */
+export class RevisionError extends Error {}

@@ -1,0 +1,121 @@
+// `writ.yaml` in an editor: what `writ config` would say of it, which settings there are, and what each takes.
+
+import { dirname } from 'node:path';
+import {
+  type CompletionItem,
+  CompletionItemKind,
+  DiagnosticSeverity,
+  type Hover,
+  type Position,
+  type Diagnostic as Shown,
+} from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { Span } from '../../language/diagnostic/span.ts';
+import { flagOf, loadConfig, type Setting, type SettingName, settings } from '../../service/http/config.ts';
+import { type LocatedMap, readYaml } from '../testing/yaml.ts';
+import { rangeOf } from './set/places.ts';
+import { pathOf } from './set/workspace.ts';
+import { yamlPlaceAt } from './yaml-place.ts';
+
+export function isConfigFile(uri: string): boolean {
+  return uri.endsWith('/writ.yaml');
+}
+
+/** A line for each problem, at the key that it names. What the environment says wrong is no mistake of the file. */
+export function configDiagnostics(document: TextDocument): readonly Shown[] {
+  const path = pathOf(document.uri);
+  if (path === null) return [];
+  const sources = { directory: dirname(path), file: path, text: document.getText(), flags: {} };
+  const loaded = loadConfig({ ...sources, environment: process.env });
+  if (loaded.ok) return [];
+  const keys = keysOf(document);
+  return loaded.problems
+    .filter((problem) => !/^unknown environment variable |\(from WRIT_/.test(problem))
+    .map((problem): Shown => {
+      const message = problem.startsWith(`${path}: `) ? problem.slice(path.length + 2) : problem;
+      const named = keys
+        .filter(({ name }) => names(message, name))
+        .toSorted((a, b) => b.name.length - a.name.length);
+      const span = named[0]?.span ?? {
+        file: '',
+        start: 0,
+        end: document.getText().split('\n', 1)[0]?.length ?? 0,
+      };
+      return { range: rangeOf(document, span), severity: DiagnosticSeverity.Error, source: 'writ', message };
+    });
+}
+
+function names(message: string, name: string): boolean {
+  return message.split(/[\s`:]+/).includes(name);
+}
+
+interface Key {
+  /** Dotted, as settings are named. */
+  readonly name: string;
+  readonly span: Span;
+}
+
+function keysOf(document: TextDocument): readonly Key[] {
+  const root = readYaml({ path: document.uri, text: document.getText() }, () => undefined);
+  return root?.kind === 'map' ? keysIn(root, '') : [];
+}
+
+function keysIn({ entries }: LocatedMap, prefix: string): readonly Key[] {
+  return entries.flatMap(({ key, keySpan, value }) => {
+    const name = `${prefix}${key}`;
+    return [{ name, span: keySpan }, ...(value.kind === 'map' ? keysIn(value, `${name}.`) : [])];
+  });
+}
+
+/** Keys where one may begin, and values where a setting takes one of few. */
+export function configCompletions(document: TextDocument, position: Position): readonly CompletionItem[] {
+  const { keys, isKey } = yamlPlaceAt(document.getText(), document.offsetAt(position));
+  const path = keys.join('.');
+  if (isKey) return keyOffers(path === '' ? '' : `${path}.`);
+  if (!isSetting(path)) return [];
+  return valuesOf(path).map((label) => ({ label, kind: CompletionItemKind.Value }));
+}
+
+function keyOffers(prefix: string): readonly CompletionItem[] {
+  return settingNames
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => ({
+      label: name.slice(prefix.length),
+      kind: CompletionItemKind.Property,
+      detail: takenText(name),
+      insertText: `${name.slice(prefix.length)}: `,
+    }));
+}
+
+const settingNames = Object.keys(settings).filter(isSetting);
+
+function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
+}
+
+function valuesOf(name: SettingName): readonly string[] {
+  const { kind }: Setting = settings[name];
+  if (kind.is === 'choice') return kind.of;
+  return kind.is === 'boolean' ? ['true', 'false'] : [];
+}
+
+/** What a setting takes, what it is unless it is set, and where else it can be set. */
+export function configHover(document: TextDocument, position: Position): Hover | null {
+  const offset = document.offsetAt(position);
+  const key = keysOf(document).find(({ span }) => span.start <= offset && offset <= span.end);
+  if (key === undefined || !isSetting(key.name)) return null;
+  const variable = `WRIT_${key.name.replace('.', '_').toUpperCase()}`;
+  const value = `\`${key.name}\`: ${takenText(key.name)}\n\nAlso \`${variable}\` and \`${flagOf(key.name)}\``;
+  return { contents: { kind: 'markdown', value }, range: rangeOf(document, key.span) };
+}
+
+function takenText(name: SettingName): string {
+  const { kind, default: unset }: Setting = settings[name];
+  const taken =
+    kind.is === 'integer'
+      ? `whole number from ${kind.from} to ${kind.to}`
+      : kind.is === 'choice'
+        ? kind.of.join(' | ')
+        : kind.is;
+  return unset === null || unset === '' ? taken : `${taken} (default ${String(unset)})`;
+}

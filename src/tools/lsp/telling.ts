@@ -1,0 +1,151 @@
+// What an editor is told without asking: what is wrong with each file. What the check says is told at once; cases of open test
+// files that fail, and what has changed since HEAD while that is shown, follow when the second thread has them.
+
+import {
+  type Connection,
+  DiagnosticSeverity,
+  LSPErrorCodes,
+  ResponseError,
+  type Diagnostic as Shown,
+  type TextDocuments,
+} from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { Finding } from '../findings/findings.ts';
+import { readTestFile } from '../testing/read.ts';
+import { newDiagnostics, shownOf, type Told } from './diagnostics.ts';
+import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot, uriOf } from './set/workspace.ts';
+import type { SlowAnswers } from './slow-answers.ts';
+import type { ShownChanges } from './thread/questions.ts';
+
+export interface Telling {
+  /** When the text has rested for a moment. */
+  soon(): void;
+  /** Shows, or hides, what a set changes since HEAD; a text says why it cannot be shown. */
+  showChanges(snapshot: SetSnapshot, isShown: boolean): Promise<ShownChanges>;
+  areChangesShown(root: string): boolean;
+  close(): void;
+}
+
+interface TellingOptions {
+  readonly connection: Connection;
+  readonly workspace: OpenSets;
+  readonly documents: TextDocuments<TextDocument>;
+  readonly slow: SlowAnswers;
+}
+
+/** How long a text rests before the set is checked again, in milliseconds. */
+const restMs = 30;
+
+type ByFile = ReadonlyMap<string, readonly Shown[]>;
+
+/** What has been said of a set. */
+interface ToldSet {
+  readonly told: Told;
+  /** By file, what open test files say of their cases. */
+  tests: ByFile;
+  /** Null while it is not shown. */
+  changes: ByFile | null;
+}
+
+export function createTelling({ connection, workspace, documents, slow }: TellingOptions): Telling {
+  /** By the root of each set. */
+  const sets = new Map<string, ToldSet>();
+  const setOf = (root: string): ToldSet => {
+    const one = sets.get(root) ?? { told: new Map(), tests: new Map(), changes: null };
+    sets.set(root, one);
+    return one;
+  };
+  const publish = async (snapshot: SetSnapshot): Promise<void> => {
+    const { told, tests, changes } = setOf(snapshot.root);
+    for (const { file, diagnostics } of newDiagnostics(snapshot, told, joined(tests, changes ?? new Map())))
+      await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
+  };
+  const tellSlow = async (snapshot: SetSnapshot, files: readonly string[]): Promise<void> => {
+    const one = setOf(snapshot.root);
+    for (const file of files) {
+      const { files: run } = await slow.tests(snapshot, file);
+      const shown = run.flatMap(({ diagnostics }) => diagnostics.map((found) => shownOf(snapshot, found)));
+      one.tests = new Map([...one.tests, [file, shown]]);
+      await publish(snapshot);
+    }
+    if (one.changes === null) return;
+    one.changes = shownChanges(snapshot, (await slow.changes(snapshot)).findings);
+    await publish(snapshot);
+  };
+  const tell = async (): Promise<void> => {
+    for (const snapshot of await workspace.snapshots()) {
+      const one = setOf(snapshot.root);
+      const { malformed, sound } = readOpenTests(snapshot, documents);
+      const kept = [...one.tests].filter(([file]) => sound.includes(file));
+      one.tests = new Map([...kept, ...malformed]);
+      await publish(snapshot);
+      tellSlow(snapshot, sound).catch(report);
+    }
+  };
+  const report = (error: unknown): void => {
+    const isOvertaken = error instanceof ResponseError && error.code === LSPErrorCodes.ContentModified;
+    if (!isOvertaken) connection.console.error(`the policies were not checked: ${String(error)}`);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    soon() {
+      clearTimeout(timer);
+      timer = setTimeout(() => void tell().catch(report), restMs);
+    },
+    async showChanges(snapshot, isShown) {
+      const answer = isShown ? await slow.changes(snapshot) : { findings: [], failure: null };
+      const isThere = isShown && answer.failure === null;
+      setOf(snapshot.root).changes = isThere ? shownChanges(snapshot, answer.findings) : null;
+      await publish(snapshot);
+      return answer;
+    },
+    areChangesShown: (root) => setOf(root).changes !== null,
+    close: () => clearTimeout(timer),
+  };
+}
+
+/** Test files of the set that are open: those that cannot be run, with what is wrong with them, and the others. */
+function readOpenTests(snapshot: SetSnapshot, documents: TextDocuments<TextDocument>) {
+  const names = documents
+    .all()
+    .filter(({ uri }) => pathOf(uri) !== null)
+    .map(({ uri }) => fileNameOf(snapshot, uri))
+    .filter((file) => snapshot.tests.has(file));
+  const read = names.map((file) => {
+    const { diagnostics } = readTestFile({ path: file, text: documentOf(snapshot, file).getText() });
+    return [file, diagnostics.map((one) => shownOf(snapshot, one))] as const;
+  });
+  return {
+    malformed: read.filter(([, shown]) => shown.length > 0),
+    sound: read.filter(([, shown]) => shown.length === 0).map(([file]) => file),
+  };
+}
+
+function joined(some: ByFile, others: ByFile): ByFile {
+  const files = new Set([...some.keys(), ...others.keys()]);
+  return new Map([...files].map((file) => [file, [...(some.get(file) ?? []), ...(others.get(file) ?? [])]]));
+}
+
+/** What has no place in the set as it is now stands at the top of its first file. */
+function shownChanges(snapshot: SetSnapshot, findings: readonly Finding[]): ByFile {
+  const [first = ''] = [...snapshot.texts.keys()].toSorted();
+  const fileOf = ({ file }: Finding): string => (snapshot.texts.has(file) ? file : first);
+  const byFile = Map.groupBy(findings, fileOf);
+  return new Map(
+    [...byFile].map(([file, those]) => [file, those.map((one) => shownChange(snapshot, one, file))]),
+  );
+}
+
+function shownChange(snapshot: SetSnapshot, finding: Finding, file: string): Shown {
+  const { code, message, start } = finding;
+  const line = start === null ? 0 : start.line - 1;
+  const [text = ''] = documentOf(snapshot, file).getText().split('\n').slice(line);
+  const indent = text.length - text.trimStart().length;
+  return {
+    range: { start: { line, character: indent }, end: { line, character: text.length } },
+    severity: DiagnosticSeverity.Information,
+    source: 'writ diff',
+    code,
+    message,
+  };
+}

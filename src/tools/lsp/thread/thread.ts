@@ -1,0 +1,24 @@
+// The file that the second thread of the language server starts with: it answers one question at a time.
+
+import { parentPort } from 'node:worker_threads';
+import { createAnswers } from './answers.ts';
+import type { AskThread, FromThread, ThreadAnswers, ThreadQuestion } from './questions.ts';
+
+if (parentPort === null) throw new Error('this runs as a worker thread');
+const port = parentPort;
+const send = (message: FromThread): void => port.postMessage(message);
+const answers = createAnswers();
+
+port.on('message', ({ question, asked }: AskThread) => {
+  // Each question goes with what it asks.
+  const answering = answers[question] as (about: typeof asked) => Promise<ThreadAnswers[ThreadQuestion]>;
+  answering(asked).then(
+    (answer) => send({ kind: 'answer', answer }),
+    (error: unknown) =>
+      send({
+        kind: 'mistake',
+        text: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      }),
+  );
+});
+send({ kind: 'ready' });
