@@ -310,3 +310,34 @@ test('the request and its explanation show what was read, also when the row is a
   expect(replayed).toContain('"changes":{"outcome":0,"asked":0,"rule":0}');
   expect(replayed).toContain('"diagnostics":[]');
 });
+
+test('the playground takes rows beside the request', async () => {
+  const payload = { order_id: 'p-1' };
+  const tried = async (tables?: object) => {
+    const request = {
+      action_key: 'order.refund',
+      payload,
+      agent: { name: 'buyer' },
+      ...(tables && { tables }),
+    };
+    const sent = { method: 'POST', body: { files: [], request } };
+    return (await admin.send('/v1/policies/try', sent)).body;
+  };
+  expect((await tried({ orders: { 'p-1': open } })).decision.decision).toBe('ALLOW');
+  expect((await tried({ orders: { 'p-2': open } })).decision).toMatchObject({ reason: 'no order p-1' });
+  expect((await tried()).decision.decision).toBe('DENY');
+  const wrong = await tried({
+    orders: { 'p-1': { ...open, owner: 3 } },
+    order: {},
+    lots: { three: {} },
+    people: 3,
+  });
+  expect(
+    wrong.issues.map(({ pointer, help }: { pointer: string; help: string | null }) => [pointer, help]),
+  ).toEqual([
+    ['/tables/orders/p-1/owner', null],
+    ['/tables/order', 'did you mean `orders`'],
+    ['/tables/lots/three/n', null],
+    ['/tables/people', null],
+  ]);
+});
