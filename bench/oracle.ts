@@ -40,8 +40,8 @@ interface Asked {
   readonly release: () => void;
 }
 
-/** A formula that z3 reads once for all that it is asked of it. */
-type Ask = (formula: string) => Asked;
+/** Assertions that z3 reads once for all that it is asked of them. */
+type Ask = (assertions: readonly string[]) => Asked;
 
 const limitMs = 20_000;
 
@@ -94,10 +94,10 @@ async function comparePart(from: number, to: number): Promise<void> {
 }
 
 function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
-  return (formula) => {
+  return (assertions) => {
     const solver = new Solver();
     solver.set('timeout', limitMs);
-    solver.fromString(formula);
+    for (const part of partsOf(assertions)) solver.fromString(part);
     return {
       isNo: async (literal) => {
         const variable = Bool.const(`v${literal >> 1}`);
@@ -107,6 +107,31 @@ function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
       release: () => solver.release(),
     };
   };
+}
+
+/** A text lies on z3's stack while it is read. */
+const partLengthMax = 500_000;
+
+/** Each with the constants that it is the first to name. */
+function partsOf(assertions: readonly string[]): readonly string[] {
+  const parts: string[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const assertion of assertions) {
+    if (length + assertion.length > partLengthMax) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)!.push(assertion);
+    length += assertion.length;
+  }
+  const known = new Set<string>();
+  return parts.map((part) => {
+    const named = new Set(part.flatMap((assertion) => assertion.match(/\b[vx]\d+\b/g) ?? []));
+    const names = [...named].filter((name) => !known.has(name));
+    for (const name of names) known.add(name);
+    const declared = names.map((name) => `(declare-const ${name} ${name.startsWith('v') ? 'Bool' : 'Real'})`);
+    return [...declared, ...part].join('\n');
+  });
 }
 
 type Counts = Readonly<Record<keyof Tally, number>>;
@@ -129,7 +154,7 @@ async function compareAction(tally: Tally, { name, set, action, ask }: Compared)
     const problem = createProblem(set, action, { claims, isCoarse });
     const { ctx, broken } = problem;
     const formula = ctx.circuit.solver.given.slice();
-    const whole = ask(textOf(problem, formula));
+    const whole = ask(assertionsOf(problem, formula));
     for (const [at, literal] of broken.entries()) {
       tally.claims += 1;
       if (ctx.sums.size > 0) tally.withSums += 1;
@@ -143,7 +168,7 @@ async function compareAction(tally: Tally, { name, set, action, ask }: Compared)
       if (!isChecked(problem)) tally.wrong.push(`${where}: the log does not check`);
       const shorter = formula.toSpliced(random.below(formula.length), 1);
       if (!isCheckedWith(problem, shorter, literal)) tally.refused += 1;
-      else await compareShorter(tally, { where, ask, text: textOf(problem, shorter), literal });
+      else await compareShorter(tally, { where, ask, assertions: assertionsOf(problem, shorter), literal });
     }
     whole.release();
   }
@@ -157,13 +182,13 @@ function isCheckedWith({ ctx }: ProofProblem, shorter: readonly SolverClause[], 
 interface Shorter {
   readonly where: string;
   readonly ask: Ask;
-  readonly text: string;
+  readonly assertions: readonly string[];
   readonly literal: SolverLiteral;
 }
 
 /** A log that checks with a clause less has to be one that never needed it. */
-async function compareShorter(tally: Tally, { where, ask, text, literal }: Shorter): Promise<void> {
-  const asked = ask(text);
+async function compareShorter(tally: Tally, { where, ask, assertions, literal }: Shorter): Promise<void> {
+  const asked = ask(assertions);
   const theirs = await asked.isNo(literal);
   asked.release();
   if (theirs === null) tally.unanswered += 1;
@@ -190,18 +215,17 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
 }
 
 /** The clauses, and what their literals say of numbers, in the words of SMT-LIB. */
-function textOf({ ctx }: ProofProblem, clauses: readonly SolverClause[]): string {
+function assertionsOf({ ctx }: ProofProblem, clauses: readonly SolverClause[]): readonly string[] {
   const names = new Map<string, string>();
   const lines: string[] = [];
   const { variables } = ctx.circuit.solver;
   for (let variable = 0; variable < variables; variable += 1) {
-    lines.push(`(declare-const v${variable} Bool)`);
     for (const literal of [2 * variable, 2 * variable + 1])
       for (const inequality of ctx.sums.size === 0 ? [] : saidBy(ctx, literal))
         lines.push(`(assert (=> ${literalText(literal)} ${inequalityText(inequality, names)}))`);
   }
   for (const clause of clauses) lines.push(`(assert (or false ${clause.map(literalText).join(' ')}))`);
-  return [...[...names.values()].map((name) => `(declare-const ${name} Real)`), ...lines].join('\n');
+  return lines;
 }
 
 function literalText(literal: SolverLiteral): string {

@@ -12,6 +12,7 @@ import { type CheckState, createCheckState } from './language/check/incremental/
 import type { ListFile } from './language/check/messages/list-files.ts';
 import { applySilences } from './language/check/silences.ts';
 import { alsoProved } from './language/diagnostic/check-codes.ts';
+import type { Code } from './language/diagnostic/codes.ts';
 import { type Diagnostic, hasErrors } from './language/diagnostic/diagnostic.ts';
 import type { SourceText } from './language/diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache } from './language/emit/cache.ts';
@@ -134,7 +135,7 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const syntax = parsed.flatMap((one) => one.diagnostics);
   // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
   const meaning = hasErrors(syntax)
-    ? checked.diagnostics.filter((one) => hasErrors([one]))
+    ? checked.diagnostics.filter((one) => hasErrors([one]) && !followsFromBroken(one, parsed, sources.files))
     : checked.diagnostics;
   // A proof of what the set says finds more of some codes.
   const { diagnostics, silenced } = applySilences(
@@ -146,6 +147,19 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const set = hasErrors(diagnostics) ? null : checked.set;
   const off = silenced.map(({ diagnostic }) => diagnostic);
   return { files, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
+}
+
+const unknown: ReadonlySet<Code> = new Set(['unknown-name', 'unknown-type', 'pattern-matches-nothing']);
+
+/** Whether a name is unknown because its declaration could not be read. */
+function followsFromBroken(
+  { code, span }: Diagnostic,
+  parsed: readonly ParsedFile[],
+  files: readonly SourceText[],
+): boolean {
+  if (!unknown.has(code)) return false;
+  const name = files.find(({ path }) => path === span.file)?.text.slice(span.start, span.end) ?? '';
+  return parsed.some(({ declaredByBroken }) => declaredByBroken.has(name));
 }
 
 /** A file whose text is as it was keeps its tree. */

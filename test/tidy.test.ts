@@ -39,7 +39,7 @@ const longFunctionsMax = 12;
 
 /** Words of the glossary, each with other words for the same thing. */
 const otherWords: readonly (readonly [word: string, others: RegExp])[] = [
-  ['active policies', /\bin\s(\W*\s)?force\b|in-force|inForce|\b(current|live|enforced) policies\b/i],
+  ['active policies', /\bin(to)?\s(\W*\s)?force\b|in-force|inForce|\b(current|live|enforced) policies\b/i],
   ['approval group', /approver groups?\b|groups? of approvers/i],
   ['enforcement point', /\bPEP\b|\benforcers?\b/],
 ];
@@ -167,6 +167,11 @@ describe('the house', () => {
 
   it('names no folder after nothing', () => {
     expect(files.filter((file) => /\/(utils?|common|helpers?|types|misc)\//.test(file))).toEqual([]);
+  });
+
+  it('spreads no sentence over two declarations', () => {
+    const isPart = /^\s*\/\*\* (?:and|or|but|nor|unless|of which|against which)\b|[,;] \*\/$/m;
+    expect(files.filter((file) => isPart.test(textOf(file)))).toEqual([]);
   });
 
   it.each(otherWords)('says %s, and no other word for it', (_, others) => {

@@ -3,7 +3,7 @@
 
 import { performance } from 'node:perf_hooks';
 
-/** Milliseconds since 1970-01-01T00:00Z. */
+/** Whole milliseconds since 1970-01-01T00:00Z: a store may know no others. */
 export type Clock = () => number;
 
 export interface ClockOptions {
@@ -34,7 +34,7 @@ export function createClock(options: ClockOptions = {}): Clock {
         isTold = true;
         onSetBack?.(carriedMs - wallMs);
       }
-      return carriedMs;
+      return Math.floor(carriedMs);
     }
     isTold = false;
     knownMs = wallMs;

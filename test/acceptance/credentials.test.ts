@@ -123,7 +123,7 @@ describe('keys', () => {
     expect(service.output()).toContain('an agent uses a key that has been replaced');
     expect(await agent('rotate', name)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('two good keys'),
+      stderr: expect.stringContaining('two valid keys'),
     });
     const { keys } = await agentJson<Shown>('show', name);
     expect(keys.map(({ id, not_after }) => [id, not_after])).toEqual([

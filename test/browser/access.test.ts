@@ -342,7 +342,7 @@ test('open invitations are seen, and withdrawn, by an operator but for those of 
 });
 
 test('the chain is found whole, a changed stored row is named, and the chain is broken where a record was changed', async () => {
-  const own = await startService();
+  const own = await startService({ isInFile: true });
   const admin = await firstAdmin(own);
   await personWith(own, admin, { email: 'audrey@example.com', roles: ['auditor'] });
   const { page } = await open(own, { email: 'audrey@example.com', theme: 'dark', size: sizes.phone });

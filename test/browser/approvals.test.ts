@@ -265,7 +265,7 @@ test('of several groups one is chosen', async () => {
   await page.getByRole('button', { name: 'Approve for legal' }).click();
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   await votePanel(page).getByText('finance: 0 of 1 approval').waitFor();
-  expect(await votePanel(page).textContent()).not.toContain('legal: 0');
+  await expect.poll(() => votePanel(page).textContent()).not.toContain('legal: 0');
 });
 
 test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {

@@ -2,7 +2,7 @@
 // leads somebody else to the same comparison, and what is shown where there is nothing to compare.
 
 import { expect, test } from 'vitest';
-import { type Service, shareService } from '../http/service.ts';
+import { type Service, shareService, startService } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
@@ -53,6 +53,9 @@ test('the history says what changed with a set, and leads to the comparison, whi
   await decided.getByRole('heading', { name: /Loosened/ }).waitFor();
   const text = page.getByRole('region', { name: 'Changes of demo.policy' });
   expect(await text.innerText()).toMatch(/removed:\s*allow small.* 100[\s\S]*added:\s*allow small.* 5000/);
+  const sentences = page.getByRole('list', { name: 'What is said otherwise' });
+  await sentences.getByText('at most 5,000').waitFor();
+  expect(await sentences.innerText()).toMatch(/removed:\s*.*at most 100[\s\S]*added:\s*.*at most 5,000/);
   expect(await accessibilityFaults(page)).toEqual([]);
 
   const other = await open(shared, { email: 'ben@example.com', theme: 'dark', size: sizes.phone });
@@ -90,7 +93,8 @@ test('where one set is known there is nothing to compare yet', async () => {
 });
 
 test('an admin rolls back from the history with a reason; who may not sees no way to', async () => {
-  const shared = await world();
+  const shared = await startService({ isInFile: true });
+  await prepare(shared);
   const { page } = await open(shared, { email: 'ann@example.com' });
   await page.goto('/policies');
   const history = page.getByRole('region', { name: 'History', exact: true });

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Service, shareService } from '../http/service.ts';
+import { type Service, shareService, startService } from '../http/service.ts';
 import { ask, usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
@@ -89,6 +89,19 @@ test('what is active: rules with their hits, effects of shadow rules, groups, me
   await page.getByText('2 of 5 rules').waitFor();
   expect(page.url()).toMatch(/[?&]show=unused/);
   expect(await page.title()).toBe('Policies · Writ');
+});
+
+test('what the policies do is said in sentences, each with its line', async () => {
+  const { page } = await open(await world(), { email });
+  await page.goto('/policies');
+  const said = page.getByRole('list', { name: 'What the policies do' });
+  await said.getByText('Passes at once if').first().waitFor();
+  expect(await said.innerText()).toMatch(/demo\.allow[\s\S]*Is refused/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const line = said.getByRole('link').first();
+  const [, number = ''] = /:(\d+)$/.exec(await line.innerText()) ?? [];
+  await line.click();
+  await page.waitForURL(`**/policies/file?path=demo.policy#L${number}`);
 });
 
 test('a reload that fails and recovers is seen as it happens, with what is wrong where it stands', async () => {
@@ -214,7 +227,9 @@ test('a file that is not there is told, and what was shown of one that goes stay
 });
 
 test('who serves is shown to operators: the replica, its set and its version', async () => {
-  const { page } = await open(await world(), { email });
+  const own = await startService({ isInFile: true });
+  await addPeople(own);
+  const { page } = await open(own, { email });
   await page.goto('/policies');
   const row = page.getByRole('row').filter({ hasText: 'the active policies' });
   await row.waitFor();

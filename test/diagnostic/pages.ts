@@ -3,11 +3,10 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { check } from '../../src/language/check/check.ts';
 import type { ListFile } from '../../src/language/check/messages/list-files.ts';
 import { applySilences } from '../../src/language/check/silences.ts';
 import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
-import { parse } from '../../src/language/syntax/parse.ts';
+import { checkSources } from '../../src/pipeline.ts';
 import { readTestFile } from '../../src/tools/testing/read.ts';
 
 const folder = 'docs/diagnostics';
@@ -64,13 +63,12 @@ export function readPage(name: string): Page {
   return { code, severity: severity === 'Error' ? 'error' : 'warning', summary, setting, avoid, prefer, why };
 }
 
-/** What is reported of an example, silences applied. */
+/** What is reported of an example before anything is proved of it, silences applied. */
 export function diagnose(example: string, setting: Setting): readonly Diagnostic[] {
   if (setting === 'test-file') return readTestFile({ path: 'example.test.yaml', text: example }).diagnostics;
   const source = { path: 'example.policy', text: wrapped(example, setting) };
-  const { file, diagnostics } = parse(source);
-  const checked = check([file], readListFile);
-  return applySilences([file], [source], [...diagnostics, ...checked.diagnostics]).diagnostics;
+  const { files, diagnostics, silenced } = checkSources({ files: [source], readListFile });
+  return applySilences(files, [source], [...diagnostics, ...silenced]).diagnostics;
 }
 
 /** The files beside the prelude. */

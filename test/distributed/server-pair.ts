@@ -1,8 +1,8 @@
 // Two servers: a primary, and a standby that has each record before it is told. Where the primary is killed the standby takes its
 // place, and what is left of the primary becomes the standby of that.
 
-import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { chown, copyFile, mkdir, readdir } from 'node:fs/promises';
+import { appendFileSync, chownSync, statSync, writeFileSync } from 'node:fs';
+import { chown, copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -46,7 +46,8 @@ export async function startPair(programs?: string): Promise<ServerPair> {
       primary = standby;
       onPromoted();
       const place = places.find((path) => path !== primary.socket) ?? first;
-      rmSync(place, { recursive: true, force: true });
+      // Meanwhile this process carries what is asked and answered.
+      await rm(place, { recursive: true, force: true });
       standby = await startStandby(primary, place);
       await waitForStandby(primary);
     },

@@ -133,6 +133,7 @@ policies.try         GET /v1/policies/first-request
 policies.view        GET /v1/policies/history, GET /v1/policies/state
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try, POST /v1/policies/compare, GET /v1/policies/compare
+policies.try         GET /v1/policies/summary, GET /v1/policies/sentences
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 policies.roll-back   POST /v1/policies/roll-back

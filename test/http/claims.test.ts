@@ -1,49 +1,16 @@
 // Claims over HTTP: who is looking at which request that waits, seen by others until it is given back, decided or over.
 
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { sweep } from '../../src/service/people/sweep.ts';
 import { claimKeptMs } from '../../src/service/requests/inbox/claims.ts';
 import { readNews } from './hint-reader.ts';
-import { type Client, firstAdmin, personWith } from './person-client.ts';
-import { shareService } from './service.ts';
-import { ask, codeOf, give, usePolicies } from './written-policies.ts';
-
-const policies = `
-approvers finance "Finance"
-approvers legal "Legal"
-action pay.one, pay.two, pay.other { amount: number, ... }
-policy pay on pay.* {
-  allow all for 10m
-  escalate one to finance within 24h when action.key == "pay.one"
-  escalate two to finance needs 2 within 24h when action.key == "pay.two"
-  escalate other to legal within 24h when action.key == "pay.other"
-}
-`;
+import { sharePaymentsTeam } from './payments-team.ts';
+import type { Client } from './person-client.ts';
+import { ask, codeOf, give } from './written-policies.ts';
 
 let laterMs = 0;
-const service = shareService({ clock: () => Date.now() + laterMs });
-
-type Name = 'ann' | 'ben' | 'lea' | 'ada' | 'eve';
-let people: Readonly<Record<Name, Client>> | null = null;
-
-function person(name: Name): Client {
-  if (people === null) throw new Error('only for use inside a test');
-  return people[name];
-}
-
-beforeAll(async () => {
-  await usePolicies(service(), policies);
-  const admin = await firstAdmin(service());
-  const finance = { roles: ['approver'], groups: ['finance'] } as const;
-  people = {
-    ann: await personWith(service(), admin, { email: 'anna@example.com', ...finance }),
-    ben: await personWith(service(), admin, { email: 'ben@example.com', ...finance }),
-    lea: await personWith(service(), admin, { email: 'lea@example.com', ...finance, groups: ['legal'] }),
-    ada: await personWith(service(), admin, { email: 'ada@example.com', roles: ['auditor'] }),
-    eve: await personWith(service(), admin, { email: 'eve@example.com', roles: ['operator'] }),
-  };
-});
+const { service, person } = sharePaymentsTeam(() => Date.now() + laterMs);
 
 const claim = (client: Client, id: string, method: 'POST' | 'DELETE' = 'POST') =>
   client.send(`/v1/requests/${id}/claim`, { method });

@@ -35,6 +35,15 @@ describe('the clock', () => {
     expect(clock()).toBe(1_005_000);
   });
 
+  test('tells whole milliseconds, between those of the machine, too', () => {
+    const { machine, clock } = machineClock();
+    const told = [0.4, 0.4, 0.4].map((ms) => {
+      machine.elapsedMs += ms;
+      return clock();
+    });
+    expect(told).toEqual([1_000_000, 1_000_000, 1_000_001]);
+  });
+
   test('goes on at the pace of time where the machine is set back, and tells it once', () => {
     const told: number[] = [];
     const { machine, clock, pass } = machineClock({ onSetBack: (aheadMs) => told.push(aheadMs) });

@@ -1,53 +1,21 @@
 // Sharing the work over HTTP: a request is assigned to somebody who is asked, and put off by one's own choice; nobody is kept
 // from deciding by either.
 
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { sweep } from '../../src/service/people/sweep.ts';
 import { snoozeLeavesMs } from '../../src/service/requests/inbox/snoozes.ts';
 import { startMailServer } from '../webhooks/mail-server.ts';
 import { readNews } from './hint-reader.ts';
+import { paymentPolicies, sharePaymentsTeam } from './payments-team.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
-import { shareService, startService } from './service.ts';
+import { startService } from './service.ts';
 import { ask, codeOf, give, usePolicies } from './written-policies.ts';
 
-const policies = `
-approvers finance "Finance"
-approvers legal "Legal"
-action pay.one, pay.two, pay.other, pay.soon { amount: number, ... }
-policy pay on pay.* {
-  allow all for 10m
-  escalate one to finance within 24h when action.key == "pay.one"
-  escalate two to finance needs 2 within 24h when action.key == "pay.two"
-  escalate other to legal within 24h when action.key == "pay.other"
-  escalate soon to finance within 9m when action.key == "pay.soon"
-}
-`;
-
 let laterMs = 0;
-const service = shareService({ clock: () => Date.now() + laterMs });
+const { service, person } = sharePaymentsTeam(() => Date.now() + laterMs);
 const now = () => Date.now() + laterMs;
 const minuteMs = 60_000;
-
-type Name = 'ann' | 'ben' | 'lea' | 'ada';
-let people: Readonly<Record<Name, Client>> | null = null;
-
-function person(name: Name): Client {
-  if (people === null) throw new Error('only for use inside a test');
-  return people[name];
-}
-
-beforeAll(async () => {
-  await usePolicies(service(), policies);
-  const admin = await firstAdmin(service());
-  const finance = { roles: ['approver'], groups: ['finance'] } as const;
-  people = {
-    ann: await personWith(service(), admin, { email: 'anna@example.com', ...finance }),
-    ben: await personWith(service(), admin, { email: 'ben@example.com', ...finance }),
-    lea: await personWith(service(), admin, { email: 'lea@example.com', ...finance, groups: ['legal'] }),
-    ada: await personWith(service(), admin, { email: 'ada@example.com', roles: ['auditor'] }),
-  };
-});
 
 async function idOf(client: Client): Promise<string> {
   return (await client.send('/v1/session')).body.person.id;
@@ -213,7 +181,7 @@ describe('a request that is put off', () => {
 test('whoever a request is assigned to by somebody else is told by mail', async () => {
   const mail = await startMailServer();
   const own = await startService({ smtp: { url: mail.url, from: 'writ@example.com' } });
-  await usePolicies(own, policies);
+  await usePolicies(own, paymentPolicies);
   const admin = await firstAdmin(own);
   const finance = { roles: ['approver'], groups: ['finance'] } as const;
   const ann = await personWith(own, admin, { email: 'anna@example.com', ...finance });

@@ -137,9 +137,9 @@ describe('the inbox', () => {
   });
 
   test.each([
-    ['order=newest', '`order` is one of deadline, oldest, risk'],
-    ['kind=all', '`kind` is one of approval, step_up'],
-    ['older_than=1h', '`older_than` is a whole number of seconds'],
+    ['order=newest', '`order` must be one of deadline, oldest, risk'],
+    ['kind=all', '`kind` must be one of approval, step_up'],
+    ['older_than=1h', '`older_than` must be a whole number of seconds'],
   ])('refuses %s with words', async (query, words) => {
     const { ben } = await inbox();
     const answer = await ben.send(`/v1/approvals?${query}`);

@@ -115,6 +115,8 @@ const managed = [
   'post /v1/policies/try',
   'post /v1/policies/compare',
   'get /v1/policies/compare',
+  'get /v1/policies/summary',
+  'get /v1/policies/sentences',
   'get /v1/policies/history',
   'get /v1/policies/state',
   'post /v1/policies/replay',

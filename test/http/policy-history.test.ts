@@ -100,11 +100,27 @@ test('two sets compare as the files of one do that are laid over the other', asy
   expect([same.files, same.comparison.findings]).toEqual([[], []]);
 });
 
+test('two sets say in plain sentences what they say otherwise', async () => {
+  const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
+  const said = async (from: string, to: string) =>
+    (await eve.send(`/v1/policies/sentences?old=${from}&new=${to}&actions=pay.make`)).body;
+  const { items, is_whole: isWhole } = await said(old, now);
+  expect(isWhole).toBe(true);
+  expect(items).toMatchObject([{ of: 'pay.make' }]);
+  expect(items[0].gone.join()).toContain('at most 100');
+  expect(items[0].come.join()).toContain('at most 5,000');
+  const [back] = (await said(now, old)).items;
+  expect([back.gone, back.come]).toEqual([items[0].come, items[0].gone]);
+  expect((await said(now, now)).items).toEqual([]);
+});
+
 test.each([
   ['/v1/policies/compare', 400, 'invalid_query'],
   ['/v1/policies/compare?old=x', 400, 'invalid_query'],
   [compareAddress('sha256:0', 'sha256:1'), 404, 'not_found'],
   ['/v1/policies/history?limit=1', 400, 'invalid_query'],
+  ['/v1/policies/sentences?old=x&new=y', 400, 'invalid_query'],
+  ['/v1/policies/sentences?old=x&new=y&actions=pay.make', 404, 'not_found'],
 ])('%s is %i %s', async (address, status, code) => {
   expect(codeOf(await eve.send(address))).toEqual([status, code]);
 });
@@ -184,7 +200,7 @@ test('the texts of a digest are the latest; a store that fails keeps nobody, and
 });
 
 test('an earlier set is written back by an admin, with the reason on record, and the one that went stays known', async () => {
-  const service = await startService({ store: await openStore({ path: `${temporaryFolder()}/writ.db` }) });
+  const service = await startService({ isInFile: true });
   const first = await firstAdmin(service);
   const admin = await tokenClient(service, first);
   const ben = await personWith(service, first, { email: 'ben@example.com', roles: ['operator'] });

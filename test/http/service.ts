@@ -17,7 +17,7 @@ import { createMetering } from '../../src/service/requests/metering/metering.ts'
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore, type StorePlace } from '../../src/service/store/open.ts';
-import { newPlace } from '../store/place.ts';
+import { newPlace, placeInFile } from '../store/place.ts';
 import { undocumentedIn } from './documented.ts';
 import { takePolicies } from './kept-policies.ts';
 
@@ -56,6 +56,8 @@ policy demo on demo.* {
 export interface ServiceOptions extends Partial<AppDeps> {
   /** What it begins with, in place of `policyText`. */
   readonly startsWith?: string;
+  /** What it is asked about is so where records are in a file. */
+  readonly isInFile?: boolean;
 }
 
 /** Closed when the test has finished. `port` 0 takes a free one. */
@@ -79,10 +81,11 @@ export function shareService(changes: ServiceOptions = {}): () => Service {
 }
 
 async function openService(options: ServiceOptions, wantedPort = 0): Promise<Service> {
-  const { startsWith = policyText, ...changes } = options;
+  const { startsWith = policyText, isInFile = false, ...changes } = options;
   const { directory, host: policies, giveBack } = await takePolicies(startsWith);
   const policyFile = join(directory, 'policies', 'demo.policy');
-  const { place, drop } = await newPlace(join(directory, 'var'));
+  const folder = join(directory, 'var');
+  const { place, drop } = isInFile ? placeInFile(folder) : await newPlace(folder);
   const store = changes.store ?? (await openStore(place));
   const added = await addAgent(store, { name: 'buyer', riskTier: 'low', controlOwner: 'ops', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');

@@ -174,6 +174,25 @@ test('a copy that is cut midway is used by nobody, and goes on where it ended', 
   expect(await verifyChain(await openCopy())).toMatchObject({ kind: 'whole' });
 });
 
+test.each(['requests', 'request_events', 'refusals', 'changes'])(
+  'rows of %s that come out otherwise than they went in end the copy',
+  async (table) => {
+    const { from, copy, database } = await setUp();
+    await from.close();
+    const stop = () => {
+      throw new Error('stopped where the tables are made');
+    };
+    await expect(copy({ onProgress: stop })).rejects.toThrow('stopped');
+    await server.query(
+      `CREATE FUNCTION alter_row() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN NEW.hash := upper(NEW.hash); RETURN NEW; END $$;
+       CREATE TRIGGER alter_row BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION alter_row()`,
+      database.name,
+    );
+    await expect(copy()).rejects.toThrow('came out otherwise than they went in');
+  },
+);
+
 test('a copy whose last step fails leaves neither of the two to be served, and can be gone on with', async () => {
   const { from, copy, database, place, path, openCopy } = await setUp();
   const own = { kind: 'k', id: '1', name: null, parent: null, createdAtMs: 1, endsAtMs: null, json: '{}' };

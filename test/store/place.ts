@@ -14,8 +14,12 @@ export interface TestPlace {
   readonly drop: () => Promise<void>;
 }
 
+export function placeInFile(folder: string): TestPlace {
+  return { place: { path: join(folder, 'writ.db') }, drop: async () => {} };
+}
+
 export async function newPlace(folder: string): Promise<TestPlace> {
-  if (!isOnPostgres) return { place: { path: join(folder, 'writ.db') }, drop: async () => {} };
+  if (!isOnPostgres) return placeInFile(folder);
   const server = await keptPostgres();
   const { url, keyFile, drop } = await server.createDatabase();
   return { place: { url, keyFile }, drop };

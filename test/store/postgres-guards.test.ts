@@ -28,7 +28,7 @@ interface Scene {
 }
 
 interface Guard {
-  readonly of: 'writ_fence' | 'writ_append';
+  readonly of: 'writ_fence' | 'writ_begin' | 'writ_append';
   /** Part of the text of the function, and what stands there once the guard is out. */
   readonly out: readonly (readonly [part: string, instead: string])[];
   /** What is told of a request that must not be stored, or of which nobody knows. */
@@ -88,6 +88,29 @@ const guards: Readonly<Record<string, Guard>> = {
       return await told(store, requestRow());
     },
     told: 'unwritable',
+  },
+  'the fence of every other write': {
+    of: 'writ_begin',
+    out: [['PERFORM writ_fence(p_slot, p_epoch, p_batch);', '']],
+    async check({ open, sql }) {
+      const store = await open();
+      await sql('UPDATE replicas SET epoch = epoch + 1');
+      return await toldOfChange(store);
+    },
+    told: 'fenced',
+  },
+  'that every other write is alone': {
+    of: 'writ_begin',
+    out: [['PERFORM writ_alone();', '']],
+    async check(scene) {
+      const store = await scene.open();
+      return await whileUnderWay(scene, 'SELECT writ_beside()', async () => {
+        await toldOfChange(store);
+        return (await asleep(scene)).length > 0 ? 'beside a batch' : 'after the batch';
+      });
+    },
+    told: 'after the batch',
+    toldWithout: 'beside a batch',
   },
   'the version of the agent': {
     of: 'writ_append',
@@ -170,6 +193,19 @@ const guards: Readonly<Record<string, Guard>> = {
     told: 'decided again',
     toldWithout: 'decided once',
   },
+  'that what rests on a refused request falls with it': {
+    of: 'writ_append',
+    out: [["IF cardinality(e_request) > 0 AND NOT 'stored' = ALL (results) THEN", 'IF false THEN']],
+    async check({ open }) {
+      const [one, two] = [await open(), await open()];
+      const key = { ...idempotency, key: crypto.randomUUID() };
+      await one.requests.append(requestRow({ idempotency: key }), { openMax: 20 });
+      const [, decided] = await Promise.all([spend(two, requestRow({ idempotency: key })), spend(two)]);
+      return decided > 1 ? 'decided again' : 'decided once';
+    },
+    told: 'decided again',
+    toldWithout: 'decided once',
+  },
   'the order of lock and read': {
     of: 'writ_append',
     out: [
@@ -244,12 +280,22 @@ function requestOfAnother(status: string): string {
       'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
 }
 
-async function spend(store: Store): Promise<number> {
+/** What is told of a change that has a record. */
+async function toldOfChange({ documents }: Store): Promise<string> {
+  const change = { atMs: startMs, who: 'p', what: 'tried', subject: '', before: null, after: null };
+  return await documents.write([], change).then(
+    () => 'stored',
+    (error) => String(error.code),
+  );
+}
+
+/** How often it was decided. */
+async function spend(store: Store, row = requestRow()): Promise<number> {
   let decided = 0;
   const entries = [{ ...place, isCertain: true, value: '1' }];
   await store.meters.spend([place], () => {
     decided += 1;
-    return { row: requestRow(), limits: { openMax: 20 }, entries, takeBack: () => undefined };
+    return { row, limits: { openMax: 20 }, entries, takeBack: () => undefined };
   });
   return decided;
 }
@@ -263,22 +309,18 @@ async function spentTwice(open: Scene['open']): Promise<string> {
   return 'decided once';
 }
 
+/** The transactions that have not ended. */
+function asleep({ database }: Scene): Promise<readonly object[]> {
+  return server.query(
+    `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event = 'PgSleep'`,
+  );
+}
+
 /** What `tell` is told while a transaction with these statements has not ended. */
-async function whileUnderWay(
-  { sql, database }: Scene,
-  statements: string,
-  tell: () => Promise<string>,
-): Promise<string> {
+async function whileUnderWay(scene: Scene, statements: string, tell: () => Promise<string>): Promise<string> {
+  const { sql } = scene;
   const ended = sql(`BEGIN; ${statements}; SELECT pg_sleep(0.4); COMMIT`);
-  await expect
-    .poll(
-      () =>
-        server.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event = 'PgSleep'`,
-        ),
-      { interval: 5, timeout: 10_000 },
-    )
-    .not.toEqual([]);
+  await expect.poll(() => asleep(scene), { interval: 5, timeout: 10_000 }).not.toEqual([]);
   const answer = await tell();
   await ended;
   return answer;

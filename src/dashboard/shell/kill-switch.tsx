@@ -9,6 +9,7 @@ import { useGrant } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
+import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
@@ -81,14 +82,14 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
         <PlainText text={whyStopped} />
         ”. Requests are decided by the policies again at once, and those that wait can be approved.
       </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void resume();
-        }}
+      <SendForm
+        word="Let act again"
+        look="danger"
+        isBusy={isBusy}
+        problem={problem}
+        onSend={resume}
+        onCancel={onClose}
       >
-        <ProblemNote problem={problem} />
         <ReasonField help="Kept in the record." reason={reason} onChange={setReason} />
         {scope === 'all' && (
           <Field label="Type “all” to let every agent act">
@@ -102,13 +103,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
             />
           </Field>
         )}
-        <div class="form-actions">
-          <Button look="danger" type="submit" isBusy={isBusy}>
-            Let act again
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

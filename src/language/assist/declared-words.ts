@@ -3,7 +3,8 @@
 import { piecesOf } from './policy-words.ts';
 import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
 
-const kinds: Readonly<Record<string, NameKind>> = {
+/** What declares names, and where the names of that kind are offered. */
+export const nameKinds = {
   list: 'lists',
   table: 'tables',
   meter: 'meters',
@@ -14,7 +15,7 @@ const kinds: Readonly<Record<string, NameKind>> = {
   policy: 'policies',
   type: 'types',
   guarantee: 'guarantees',
-};
+} as const satisfies Readonly<Record<string, NameKind>>;
 
 const declaration =
   /^(?:shadow\s+)?(list|table|meter|let|hours|group|approvers|policy|type|guarantee)\s+([a-z]\w*)/;
@@ -28,7 +29,7 @@ export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     const [, word = '', name = ''] = declaration.exec(line) ?? [];
-    const kind = kinds[word];
+    const kind = Object.hasOwn(nameKinds, word) ? nameKinds[word as keyof typeof nameKinds] : undefined;
     if (kind !== undefined && !names[kind].includes(name)) names[kind] = [...names[kind], name];
     if (line.startsWith('action '))
       for (const action of actionsOf(lines.slice(index, index + fieldLinesMax)))

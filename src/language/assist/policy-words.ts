@@ -50,6 +50,7 @@ export const words = {
     'case',
     'from',
     'key',
+    'pushed',
     'may',
     'be',
     'empty',

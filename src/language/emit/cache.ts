@@ -27,7 +27,7 @@ export interface CacheSession {
   shared<T>(key: string, make: () => T): T;
 }
 
-/** `part` stands for what makes the value. */
+/** The part of an action that a cached value is made from. */
 interface CachedPart {
   readonly action: OpenAction;
   readonly part: 'rules' | 'subjects';
@@ -44,7 +44,7 @@ interface SharedEntry {
   lastUsed: number;
 }
 
-/** What no set has used for so many sets is dropped. */
+/** Sets in a row without a use after which an entry is dropped. */
 const setsUnusedMax = 3;
 
 interface ListEntry {

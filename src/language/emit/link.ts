@@ -70,10 +70,10 @@ export interface Linked extends PolicyEngine {
  */
 export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
 
-/** Sets of no more actions share no texts: one of its own decides an action sooner, and more would outgrow caches. */
+/** Up to so many actions, each has a text of its own, which decides sooner; more texts would outgrow the caches of processors. */
 const ownTextActionsMax = 1_024;
 
-/** Keys that have been asked for in vain; agents choose them. */
+/** Undeclared action keys that are remembered as such; agents choose them, so the number is bounded. */
 const undeclaredMax = 1_024;
 
 /**
@@ -375,7 +375,7 @@ function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
 /** Rules that are placed in one step. */
 const rulesPerStep = 20;
 
-/** Heads of rules that have taken part lately; agents choose which. */
+/** Heads of rules that are kept because they took part lately; agents choose which, so the number is bounded. */
 const headsKeptMax = 4_096;
 
 function createRuleHeads(action: OpenAction): RuleHeads {

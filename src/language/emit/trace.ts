@@ -32,7 +32,7 @@ const secretMark = '(secret)';
 /** What became of each rule of an action, told by their truths and the risk. */
 export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => Trace;
 
-/** So many values are read by one piece of code: groups of more are seldom the same in two actions. */
+/** Values that one piece of code reads: groups of more are seldom the same in two actions. */
 const pathsInCodeMax = 16;
 
 /**

@@ -102,7 +102,7 @@ function gatherObject(part: object, omitted: ReadonlySet<string>, pieces: string
   } else gatherRecord(part as Readonly<Record<string, unknown>>, omitted, pieces);
 }
 
-/** So many are one piece. */
+/** Bytes in one piece. */
 const bytesInPiece = 8_192;
 
 /** A code unit a byte, behind their number. */

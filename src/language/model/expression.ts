@@ -137,6 +137,16 @@ export const oppositeComparison = {
   '>=': '<',
 } as const satisfies Record<ComparisonOperator, ComparisonOperator>;
 
+/** By operator, the one that says the same with its two sides exchanged. */
+export const mirroredComparison = {
+  '==': '==',
+  '!=': '!=',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+} as const satisfies Record<ComparisonOperator, ComparisonOperator>;
+
 export interface Compare extends Node {
   readonly kind: 'compare';
   readonly operator: ComparisonOperator;

@@ -1,6 +1,7 @@
 // Makes conditions in simplified form: constants folded, `and` and `or` flat with cheap operands first, `not` pushed
 // down to where it meets no `and`, `or` or order. Evaluation order is not observable, so every step keeps the meaning.
 
+import { oppositeComparison } from '../model/expression.ts';
 import type { Truth } from '../model/trace.ts';
 import type { Value } from '../model/value.ts';
 import { compare as compareDecimals, type Decimal } from '../value/decimal.ts';
@@ -25,7 +26,6 @@ export function disjunction(operands: readonly Condition[]): Condition {
   return join('or', operands);
 }
 
-const opposites = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
 const negated: Readonly<Record<Truth, Truth>> = { true: 'false', false: 'true', unknown: 'unknown' };
 
 /** The opposite; an order of intervals has one too, as both are unknown together. */
@@ -40,7 +40,7 @@ export function negation(operand: Condition): Condition {
     case 'or':
       return conjunction(operand.operands.map(negation));
     case 'compare':
-      if (operand.operator !== '==') return { ...operand, operator: opposites[operand.operator] };
+      if (operand.operator !== '==') return { ...operand, operator: oppositeComparison[operand.operator] };
       break;
     default:
       break;

@@ -10,7 +10,7 @@ import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
-import { settleBroken } from './repair/broken-rules.ts';
+import { namesDeclared, settleBroken } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
@@ -27,7 +27,11 @@ export interface ParsedFile {
   readonly file: PolicyFile;
   /** Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Names that a text with errors declares, though nothing else may be left of their declarations. */
+  readonly declaredByBroken: ReadonlySet<string>;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
@@ -38,6 +42,7 @@ export function parse(source: SourceText): ParsedFile {
   return {
     file: { ...file, declarations: settled.declarations },
     diagnostics: limited(sortDiagnostics(settled.diagnostics), source),
+    declaredByBroken: broken.errors.length === 0 ? none : namesDeclared(broken.tokens),
   };
 }
 
@@ -114,7 +119,7 @@ function refuseSize(source: SourceText): ParsedFile {
   const file: PolicyFile = { kind: 'file', declarations: [], comments: [], span };
   const message = `\`${source.path}\` is larger than 1 MiB`;
   const help = 'split it into several files: all files of a directory are one policy set';
-  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)] };
+  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)], declaredByBroken: none };
 }
 
 function limited(diagnostics: readonly Diagnostic[], source: SourceText): readonly Diagnostic[] {

@@ -1,6 +1,6 @@
 /**
- * The active alphabetic currency codes of ISO 4217: list one of 25 June 2024 with the amendments that have come into
- * force since, up to the start of 2026 (XCG and XAD came; ANG, BGN and CUC went). Funds, metals and the codes for
+ * The active alphabetic currency codes of ISO 4217: list one of 25 June 2024 with the amendments that took
+ * effect since, up to the start of 2026 (XCG and XAD came; ANG, BGN and CUC went). Funds, metals and the codes for
  * testing and for no currency belong to the list.
  */
 

@@ -1,7 +1,7 @@
 // The conditions of a finding as lines to read: comparisons of one thing with constants become one range, and numbers are
 // told as narrowly as the change allows.
 
-import type { Expression } from '../../language/model/expression.ts';
+import { type Expression, oppositeComparison } from '../../language/model/expression.ts';
 import { unknown, type Value } from '../../language/model/value.ts';
 import { showValue } from '../../language/spec/show.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
@@ -50,8 +50,6 @@ interface Bound {
   readonly unit: string;
 }
 
-const opposites = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
-
 /** Null where it is no bound of a number, or is not known to hold or to fail. */
 function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound | null {
   const [truth] = truths;
@@ -67,7 +65,7 @@ function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound 
       : '';
   return {
     subject: textOf(ctx, left),
-    operator: truth === true ? operator : opposites[operator],
+    operator: truth === true ? operator : oppositeComparison[operator],
     amount,
     shown: showValue(right.type, value as Value),
     unit,

@@ -4,7 +4,7 @@
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
-import type { Expression } from '../../language/model/expression.ts';
+import { type Expression, mirroredComparison } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { isPushed } from '../../language/model/pushed-row.ts';
 import { booleanType } from '../../language/model/type.ts';
@@ -195,8 +195,6 @@ function elseAtom(ctx: ProofContext, { expression, withElse, elements }: WithEls
   };
 }
 
-const flipped = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
-
 /** Null where it is a comparison of no special kind, or none. */
 function compareAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   if (expression.kind !== 'compare') return null;
@@ -205,7 +203,11 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   if (constant === null) {
     return constantOf(left, ctx.set) === null
       ? (equalityAtom(ctx, expression, elements) ?? sumAtom(ctx, expression, elements))
-      : compareAtom(ctx, { ...expression, operator: flipped[operator], left: right, right: left }, elements);
+      : compareAtom(
+          ctx,
+          { ...expression, operator: mirroredComparison[operator], left: right, right: left },
+          elements,
+        );
   }
   if (typeof constant === 'symbol') return ctx.circuit.unknown;
   const compared = { operator, constant: constant as Value, elements };

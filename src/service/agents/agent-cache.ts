@@ -33,7 +33,7 @@ export function createAgentCache(store: Store): AgentCache {
   };
 }
 
-/** `writ_` and the id of the key: what a key is looked up by is no secret. */
+/** The length of `writ_` and the id of the key, by which a key is looked up: neither is secret. */
 const nameLength = 13;
 
 function nameOf(headerText: string): string {

@@ -120,7 +120,7 @@ function broken(chainBreak: ChainBreak): Verification {
   return { kind: 'broken', break: chainBreak };
 }
 
-/** So few signatures that checking them holds nobody up. */
+/** Signatures that are checked in one step, so few that nobody is held up. */
 const signaturesAtOnce = 10;
 
 async function findForged(

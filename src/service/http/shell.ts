@@ -26,7 +26,7 @@ export interface ShellOptions {
   readonly serverFactory: ServerFactory;
 }
 
-/** Of a part of an address, as it is sent: a key of a table with each of its characters encoded. */
+/** The longest part of an address, as it is sent: a key of a table with each of its characters encoded. */
 const paramLengthMax = 6_000;
 
 export function createShell({

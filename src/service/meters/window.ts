@@ -31,7 +31,7 @@ interface Granted {
   readonly contribution: Contribution;
 }
 
-/** So much longer than the window entries are kept, for a clock that is set back. */
+/** How much longer than the window entries are kept, for a clock that is set back. */
 const keptBeyondMs = 24 * 60 * 60 * 1000;
 
 /** Dropping entries moves the others: it waits until this many can go at once. */

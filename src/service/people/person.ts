@@ -1,6 +1,7 @@
 // A person and what belongs to one, as they are stored. INVARIANT: nothing here holds a password, a code's secret or a
 // token in clear: they are hashed, or encrypted with the service's master key.
 
+import { randomUUID } from 'node:crypto';
 import type { Role } from './operations.ts';
 import { digestOf } from './secrets.ts';
 
@@ -18,6 +19,30 @@ export interface Person {
   readonly totp: Totp | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
+}
+
+interface ProvidedPerson {
+  readonly email: string;
+  /** Null where the provider gives none that people can be shown. */
+  readonly name: string | null;
+  readonly given: Pick<Person, 'roles' | 'groups'>;
+  readonly nowMs: number;
+}
+
+/** Somebody whom an identity provider has named, and who signs in there. */
+export function providedPerson({ email, name, given: { roles, groups }, nowMs }: ProvidedPerson): Person {
+  return {
+    id: randomUUID(),
+    email,
+    name: name ?? email,
+    roles: [...roles],
+    groups: [...groups],
+    status: 'active',
+    passwordHash: null,
+    totp: null,
+    createdAtMs: nowMs,
+    changedAtMs: nowMs,
+  };
 }
 
 export interface Totp {

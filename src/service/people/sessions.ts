@@ -9,9 +9,9 @@ import { type Actor, type Person, passwordDigestOf, recordName, type Session } f
 import { createSecret, digestOf } from './secrets.ts';
 
 const hourMs = 60 * 60 * 1000;
-/** A session ends after this time, however much it is used, */
+/** After how long a session ends, however much it is used. */
 const sessionMs = 12 * hourMs;
-/** and when nobody has used it for this long. */
+/** After how long without use a session ends. */
 const idleMs = hourMs;
 /** The last use is stored to the minute. */
 const seenMs = 60_000;

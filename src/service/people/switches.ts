@@ -81,9 +81,9 @@ export interface SwitchBoardDeps {
 
 /** A look is good for this long, with time left to decide within the second. */
 const lookedMaxMs = 500;
-/** More than anybody can keep in mind: no other one is turned on, */
+/** Switches that may be on; no further one is turned on. More than anybody can keep in mind. */
 const switchesMax = 1_000;
-/** and of those that are on, even where several processes turned on the last one at once, every one counts. */
+/** Switches that are read and count: more than can be on, even where several processes turn on the last one at once. */
 const countedMax = 10 * switchesMax;
 const reasonLengthMax = 500;
 

@@ -40,7 +40,7 @@ export function explainRecord({ policies, sourceOf }: LaidOver, record: Recorded
   };
 }
 
-/** So much is told at most: of the rules that hold or may hold before the others, and of each its first lines. */
+/** Rules that are told at most, those that hold or may hold first, each by its first lines. */
 const rulesMax = 200;
 const linesMax = 60;
 const textLengthMax = 300;

@@ -56,15 +56,15 @@ const timeoutMsDefault = 5_000;
 /** Of these, the latest of a person is the one that counts. */
 const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
 /** These need nothing of the active policies. */
-const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets']);
+const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets', 'changed sentences']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
-/** A quarter of what there is, and never more than this, */
+/** The thread may take a quarter of the machine's memory, at most this. */
 const memoryMegabytesMax = 1_024;
-/** nor less than what the shipped policies need twice over. */
+/** The least that the thread may take: twice what the shipped policies need. */
 const memoryMegabytesMin = 128;
 const waitingMax = 16;
-/** Of one person, one that is being answered included. */
+/** Questions of one person, the one that is being answered included. */
 const ofPersonMax = 4;
 
 export function createPlayground(options: PlaygroundOptions = {}): Playground {

@@ -6,6 +6,8 @@ import type { JsonObject } from '../../language/model/json.ts';
 import type { AgentFacts, Satisfied, UserFacts } from '../../language/model/request.ts';
 import type { TracedRule, Truth } from '../../language/model/trace.ts';
 import type { DiffReport } from '../../reasoning/diff/report.ts';
+import type { SentenceChange } from '../../reasoning/summary/changes.ts';
+import type { SentenceKind } from '../../reasoning/summary/sentences.ts';
 import type { SetTexts } from '../policies/texts.ts';
 import type { ConditionLine } from './condition-lines.ts';
 import type { RecordedRequest } from './recorded.ts';
@@ -20,7 +22,15 @@ export interface PlaygroundAsk {
   };
   readonly compare: { readonly files: readonly TextFile[] };
   readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
+  /** `actions`: those of which it is asked what is said otherwise. */
+  readonly 'changed sentences': {
+    readonly old: SetTexts;
+    readonly new: SetTexts;
+    readonly actions: readonly string[];
+  };
   readonly outline: TextFile;
+  /** `after`: the action behind which it goes on; null begins. */
+  readonly summary: { readonly after: string | null };
   readonly vocabulary: null;
   /** A request that the active policies escalate. */
   readonly 'first request': null;
@@ -33,7 +43,9 @@ export interface PlaygroundAnswers {
   readonly try: Tried;
   readonly compare: Compared;
   readonly 'compare sets': ComparedSets;
+  readonly 'changed sentences': SaidChanges;
   readonly outline: readonly PolicyOutline[];
+  readonly summary: SummaryPart;
   readonly vocabulary: Vocabulary;
   /** Null where none is found. */
   readonly 'first request': GivenRequest | null;
@@ -95,6 +107,40 @@ export interface Compared {
 export interface ComparedSets extends Compared {
   /** The side whose diagnostics these are, as it has errors. */
   readonly failed: 'old' | 'new' | null;
+}
+
+/** Plain sentences of some actions. */
+export interface SummaryPart {
+  readonly actions: readonly {
+    /** Keys of which the same is said. */
+    readonly actions: readonly string[];
+    readonly title: string | null;
+    readonly sentences: readonly (LinePlace & {
+      readonly kind: SentenceKind;
+      readonly text: string;
+      /** `policy/rule`; null for what no rule says. */
+      readonly rule: string | null;
+      /** Why it is not confirmed; null where it is proved. */
+      readonly why_not: string | null;
+    })[];
+  }[];
+  /** What the names in them stand for. */
+  readonly words: readonly (LinePlace & { readonly name: string; readonly text: string })[];
+  /** The action behind which it goes on; null at the end. */
+  readonly next: string | null;
+}
+
+interface LinePlace {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** The sentences that one set says and another does not. */
+export interface SaidChanges {
+  readonly items: readonly SentenceChange[];
+  /** Whether all actions were looked at that were asked for, in two sets without errors. */
+  readonly is_whole: boolean;
 }
 
 /** One claim of a guarantee, about all requests. */

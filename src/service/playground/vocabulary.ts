@@ -1,5 +1,6 @@
 // A set into the words that the author of a policy may use: those of the language, and the names that the set declares.
 
+import { nameKinds } from '../../language/assist/declared-words.ts';
 import type { NameKind, Vocabulary } from '../../language/assist/vocabulary.ts';
 import { typeOfFixedFact } from '../../language/check/expressions/facts.ts';
 import { ownerGroup } from '../../language/check/expressions/names.ts';
@@ -39,18 +40,7 @@ function attributeType(attribute: Attribute): string {
   return type === null ? 'string' : describeType(type);
 }
 
-const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = {
-  list: 'lists',
-  table: 'tables',
-  meter: 'meters',
-  let: 'lets',
-  hours: 'hours',
-  group: 'groups',
-  approvers: 'approvers',
-  policy: 'policies',
-  type: 'types',
-  guarantee: 'guarantees',
-};
+const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = nameKinds;
 
 function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   const names: Record<NameKind, Set<string>> = {

@@ -15,6 +15,7 @@ import type {
   Question,
   ToPlayground,
 } from './questions.ts';
+import { sayChanges, summarise } from './summarise.ts';
 import { tryRequest } from './try-request.ts';
 import { vocabularyOf } from './vocabulary.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
@@ -27,7 +28,9 @@ const answering: Answering = {
   try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
   compare: compareLaid,
   'compare sets': (_workspace, sets) => compareSets(sets),
+  'changed sentences': (_workspace, asked) => sayChanges(asked),
   outline: (_workspace, file) => outlineOf(file),
+  summary: (workspace, asked) => summarise(workspace.lay([]), asked),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.lay([]);
     if (policies === null) throw new Error('the active policies compile');

@@ -30,11 +30,11 @@ export interface FollowListener {
   onImpaired(error: unknown): void;
 }
 
-/** How often a look is taken without an event, */
+/** How often a look is taken without an event. */
 const pollMs = 1_000;
-/** unless looks take more than this part of the time. */
+/** Looks without an event take at most this part of the time; where they would, they are rarer. */
 const pollShare = 0.05;
-/** A directory that does not come to rest for so long is reported. */
+/** After how long a directory that does not come to rest is reported. */
 export const patienceMs = 10_000;
 
 /** A class because it lives as long as the service and holds what was seen last. */

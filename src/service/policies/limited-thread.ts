@@ -12,16 +12,17 @@ export interface ThreadLimits {
 
 /**
  * An engine that runs out of its memory ends the whole process unless the thread happens to notice in time. So the
- * thread's use is watched from here, and it is ended long before: this much is allocated in a second at least,
+ * thread's use is watched from here, and it is ended long before: this much, which is more than a thread allocates between
+ * two looks, is left above its limit.
  */
 const spareMegabytes = 1_024;
-/** and it is looked at this often. */
+/** How often the thread's use is looked at. */
 const memoryLookMs = 100;
 
 export interface ThreadOptions extends ThreadLimits {
-  /** The file that the thread starts with, */
+  /** The file that the thread starts with. */
   readonly script: URL;
-  /** and what it is given. */
+  /** What the thread is given at its start. */
   readonly data: unknown;
 }
 

@@ -126,9 +126,9 @@ function memoryMegabytesDefault(): number {
   return Math.min(memoryMegabytesMax, Math.floor(bytes / 2 / 1024 ** 2));
 }
 
-/** A thread that dies of nothing in particular is started again after so long, */
+/** After how long a thread that stopped unexpectedly is started again; twice as long each further time. */
 const restartMs = 1_000;
-/** each time twice as long, up to this. */
+/** The longest that a start is put off so. */
 const restartMaxMs = 60_000;
 
 /** A class because it holds what changes while the service runs: the active policies, and what is wrong with the next. */

@@ -25,9 +25,9 @@ export interface Stamp {
   /** The same while the file is written in place, another when it is replaced by a rename. */
   readonly identity: string;
   readonly sizeBytes: number;
-  /** Milliseconds since 1970: when its content was last written, */
+  /** When its content was last written, in milliseconds since 1970. */
   readonly writtenAtMs: number;
-  /** and when it was last written, renamed or otherwise touched, which nobody can set back. */
+  /** When it was last written, renamed or otherwise touched, in milliseconds since 1970; nobody can set it back. */
   readonly changedAtMs: number;
 }
 

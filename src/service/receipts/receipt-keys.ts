@@ -32,7 +32,7 @@ export interface ReceiptKeys {
   rotate(actor: Actor, isAtOnce: boolean): Promise<'rotated' | 'already-under-way' | 'conflict'>;
 }
 
-/** So long a receipt holds at most. */
+/** How long a receipt holds at most. */
 export const receiptSeconds = 60;
 /** Verifiers may keep the list for an hour, and their clocks differ. */
 const keptAfterMs = receiptSeconds * 1000 + 5 * 60_000;

@@ -14,7 +14,7 @@ export interface StoredLogOptions {
   readonly recordsAtOnce?: number;
 }
 
-/** So few that what is made of them is gone again before it is kept as old. */
+/** Records that are read in one step, so few that what is made of them is collected while it is young. */
 const recordsAtOnceDefault = 200;
 
 /** Waits that began so long before the first window are not read. */

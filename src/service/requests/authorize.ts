@@ -103,7 +103,7 @@ export interface Authorizer {
 
 export const openRequestsMaxDefault = 20;
 
-/** More than can come between: each time a change of the agent, its keys or the switches has been stored. */
+/** Tries of one request: each follows a change of the agent, its keys or the switches, and more than can come between. */
 const triesMax = 50;
 
 interface Deps extends AuthorizerOptions, DecideDeps {

@@ -79,7 +79,7 @@ export function createStatistics(options: StatisticsOptions): Statistics {
 const everyMsDefault = 15_000;
 /** A request is recorded within this time after it was decided, unless the machine was asleep. */
 const recordedWithinMs = 60_000;
-/** So few that counting them, or looking through them, holds nobody up. */
+/** How much is counted or looked through in one step, so that nobody is held up. */
 const [recordsAtOnce, eventsAtOnce, cellsAtOnce] = [100, 5_000, 20];
 
 /** A class because it holds what is being counted. */

@@ -10,7 +10,7 @@ const delaysMs = [
   ...[10 * hourMs, 14 * hourMs, 20 * hourMs, 24 * hourMs],
 ];
 
-/** So much of a delay is left to chance, so that receivers that come back are not met by all at once. */
+/** The part of a delay that is left to chance, so that receivers that come back are not met by all at once. */
 const jitter = 0.2;
 
 /** Milliseconds until the attempt after `attempts` failed ones; null where there is none. `chance` is from 0 up to 1. */

@@ -2,6 +2,7 @@
 
 import type { DocumentHighlight, Location, Range, WorkspaceEdit } from 'vscode-languageserver';
 import { DocumentHighlightKind } from 'vscode-languageserver';
+import { nameKinds } from '../../language/assist/declared-words.ts';
 import { whyReserved } from '../../language/check/expressions/names.ts';
 import { isReservedWord } from '../../language/syntax/parse/tokens.ts';
 import { editsOf } from './diagnostics.ts';
@@ -58,22 +59,7 @@ function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence)
 }
 
 /** Names that a set declares; what a payload calls its fields is not the policies' to change. */
-const renamed: ReadonlySet<string> = new Set([
-  ...[
-    'type',
-    'group',
-    'approvers',
-    'list',
-    'table',
-    'hours',
-    'let',
-    'meter',
-    'policy',
-    'rule',
-    'guarantee',
-    'variable',
-  ],
-]);
+const renamed: ReadonlySet<string> = new Set([...Object.keys(nameKinds), 'rule', 'variable']);
 
 /** Null where there is no name that can be another one. */
 export function renamedAt(place: DocumentPlace): { range: Range; placeholder: string } | null {

@@ -7,8 +7,8 @@ import { detailFor } from '../../api/problem.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { InvitationLink } from './invitation-link.tsx';
@@ -46,26 +46,13 @@ export function GrantDialog({ application, onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Grant access" onClose={onClose}>
       <Who application={application} />
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void grant();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Grant access" isBusy={isBusy} problem={problem} onSend={grant} onCancel={onClose}>
         <RolesAndGroupsFields
           rolesAndGroups={rolesAndGroups}
           onChange={setRolesAndGroups}
           problem={problem}
         />
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Grant access
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }
@@ -83,14 +70,14 @@ export function DeclineDialog({ application, onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Decline the application" onClose={onClose}>
       <Who application={application} />
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void decline();
-        }}
+      <SendForm
+        word="Decline"
+        look="danger"
+        isBusy={isBusy}
+        problem={problem}
+        onSend={decline}
+        onCancel={onClose}
       >
-        <ProblemNote problem={problem} />
         <Field label="Reason" help="The applicant reads it." problem={detailFor(problem, 'reason')}>
           <textarea
             required
@@ -99,13 +86,7 @@ export function DeclineDialog({ application, onChange, onClose }: DialogProps) {
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
         </Field>
-        <div class="form-actions">
-          <Button look="danger" type="submit" isBusy={isBusy}>
-            Decline
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

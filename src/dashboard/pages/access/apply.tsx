@@ -5,8 +5,9 @@ import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
-import { Button } from '../../parts/layout/button.tsx';
-import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { NameField } from '../../parts/form/name-field.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
+import { Note } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
 
@@ -50,23 +51,8 @@ function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'apply'>) => vo
       onDone(await call('apply', { body: { name: name.trim(), email: email.trim(), reason } })),
     );
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <ProblemNote problem={problem} />
-      <Field label="Your name" problem={detailFor(problem, 'name')}>
-        <input
-          autoComplete="name"
-          required
-          maxLength={100}
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </Field>
+    <SendForm word="Apply" isBusy={isBusy} problem={problem} onSend={send}>
+      <NameField label="Your name" autoComplete="name" value={name} onChange={setName} problem={problem} />
       <Field label="E-mail address" problem={detailFor(problem, 'email')}>
         <input
           type="email"
@@ -89,11 +75,6 @@ function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'apply'>) => vo
           onInput={({ currentTarget }) => setReason(currentTarget.value)}
         />
       </Field>
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          Apply
-        </Button>
-      </div>
-    </form>
+    </SendForm>
   );
 }

@@ -8,8 +8,9 @@ import { useGrant } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { NameField } from '../../parts/form/name-field.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { OpenInvitations } from './open-invitations.tsx';
@@ -62,23 +63,8 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
     });
   return (
     <Section title="Invite someone">
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
-        <ProblemNote problem={problem} />
-        <Field label="Name" problem={detailFor(problem, 'name')}>
-          <input
-            required
-            maxLength={100}
-            autoComplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </Field>
+      <SendForm word="Create invitation" isBusy={isBusy} problem={problem} onSend={send}>
+        <NameField value={name} onChange={setName} problem={problem} />
         <Field label="E-mail address" problem={detailFor(problem, 'email')}>
           <input
             type="email"
@@ -94,12 +80,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
           onChange={setRolesAndGroups}
           problem={problem}
         />
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Create invitation
-          </Button>
-        </div>
-      </form>
+      </SendForm>
     </Section>
   );
 }

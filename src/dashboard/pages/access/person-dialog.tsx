@@ -2,14 +2,13 @@
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { NameField } from '../../parts/form/name-field.tsx';
 import { isRole } from '../../parts/form/roles.tsx';
-import { Button } from '../../parts/layout/button.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PersonSignIn } from './person-sign-in.tsx';
@@ -71,30 +70,9 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
       onClose();
     });
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <ProblemNote problem={problem} />
-      <Field label="Name" problem={detailFor(problem, 'name')}>
-        <input
-          required
-          maxLength={100}
-          autoComplete="off"
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </Field>
+    <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
+      <NameField value={name} onChange={setName} problem={problem} />
       <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} problem={problem} />
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          Save
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </form>
+    </SendForm>
   );
 }

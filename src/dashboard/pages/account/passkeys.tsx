@@ -3,11 +3,10 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { makePasskey } from '../../api/passkey.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useSessionAnew } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { Field } from '../../parts/form/field.tsx';
+import { NameField } from '../../parts/form/name-field.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
@@ -86,19 +85,13 @@ function AddDialog({ onChange, onClose }: DialogProps) {
     <Dialog title="Add a passkey" onClose={onClose}>
       <ProofForm word="Continue in the browser" onProof={add} onClose={onClose}>
         {(problem) => (
-          <Field
+          <NameField
             label="Name of the device"
             help="To recognize it later: my phone, the blue key."
-            problem={detailFor(problem, 'name')}
-          >
-            <input
-              required
-              maxLength={100}
-              autoComplete="off"
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          </Field>
+            value={name}
+            onChange={setName}
+            problem={problem}
+          />
         )}
       </ProofForm>
     </Dialog>

@@ -7,8 +7,9 @@ import { useResource } from '../../api/resource.ts';
 import { usePerson, useSessionAnew } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
 import { Field } from '../../parts/form/field.tsx';
+import { NameField } from '../../parts/form/name-field.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { isRole, Marks, type Role, RoleChoice } from '../../parts/form/roles.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -134,11 +135,7 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
     return (
       <Dialog title="The new token" onClose={onClose}>
         <ShownOnce title={made.name} label="token" text={made.token} />
-        <div class="form-actions">
-          <Button look="primary" onClick={onClose}>
-            I have stored it
-          </Button>
-        </div>
+        <StoredButton onClick={onClose} />
       </Dialog>
     );
   }
@@ -147,15 +144,7 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
       <ProofForm word="Create the token" onProof={make} onClose={onClose}>
         {(problem) => (
           <>
-            <Field label="Name" help="What will use it." problem={detailFor(problem, 'name')}>
-              <input
-                required
-                maxLength={100}
-                autoComplete="off"
-                value={name}
-                onInput={({ currentTarget }) => setName(currentTarget.value)}
-              />
-            </Field>
+            <NameField help="What will use it." value={name} onChange={setName} problem={problem} />
             <RoleChoice
               legend="It can act as"
               offered={held}

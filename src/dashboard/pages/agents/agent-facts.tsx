@@ -7,8 +7,8 @@ import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -51,22 +51,9 @@ function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClos
     });
   return (
     <Dialog title="Edit the agent" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
         <AgentFields draft={draft} onChange={setDraft} problem={problem} />
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Save
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

@@ -8,6 +8,7 @@ import { useGrant } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
@@ -62,14 +63,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
         Requests beyond the limits are refused with 429. Leave a field empty to use the default of the
         service.
       </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
         <Field label="Requests a minute" isOptional problem={detailFor(problem, 'rate_per_minute')}>
           <input
             type="number"
@@ -98,13 +92,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
           />{' '}
           Refusals say what would pass. This shows limits to anyone who steers the agent.
         </label>
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Save
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

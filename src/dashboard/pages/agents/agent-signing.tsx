@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import type { Agent, AgentProps } from './agent-props.ts';
@@ -53,24 +53,13 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
     return (
       <Dialog title="The signing secret" onClose={onClose}>
         <ShownOnce title={`The signing secret of ${agent.name}`} label="signing secret" text={secret} />
-        <div class="form-actions">
-          <Button look="primary" onClick={onClose}>
-            I have stored it
-          </Button>
-        </div>
+        <StoredButton onClick={onClose} />
       </Dialog>
     );
   }
   return (
     <Dialog title="Signatures" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
         <fieldset>
           <legend class="field-legend">Requests of this agent</legend>
           {modes.map((one) => (
@@ -94,13 +83,7 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
         )}
         {!hasSecret && mode !== 'off' && <p>A secret is created and shown once.</p>}
         {hasSecret && mode === 'off' && <p>The secret is deleted.</p>}
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Save
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

@@ -7,9 +7,9 @@ import { useResource } from '../../api/resource.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { NameField } from '../../parts/form/name-field.tsx';
 import { type Role, RoleChoice } from '../../parts/form/roles.tsx';
-import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Kind, kinds, type Rule } from './rule-words.ts';
@@ -55,14 +55,7 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
     });
   return (
     <Dialog title={rule === null ? 'Add a rule' : 'Change the rule'} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
         {rule === null && (
           <Field label="What is watched">
             <select
@@ -77,14 +70,7 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
             </select>
           </Field>
         )}
-        <Field label="Name" problem={detailFor(problem, 'name')}>
-          <input
-            required
-            maxLength={100}
-            value={name}
-            onInput={({ currentTarget }) => change({ name: currentTarget.value })}
-          />
-        </Field>
+        <NameField value={name} onChange={(value) => change({ name: value })} problem={problem} />
         <Measures draft={draft} problem={problem} onChange={change} />
         <RoleChoice
           legend="Mail to everybody who is"
@@ -92,13 +78,7 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
           onChoose={(roles: readonly Role[]) => change({ mail_roles: [...roles] })}
         />
         <ChannelChoice chosen={webhook_ids} onChoose={(ids) => change({ webhook_ids: ids })} />
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Save
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

@@ -5,9 +5,10 @@ import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -56,14 +57,13 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
   if (made?.secret != null) return <Secret secret={made.secret} url={made.webhook.url} onClose={onClose} />;
   return (
     <Dialog title="Add a webhook or chat" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
+      <SendForm
+        word={format === 'chat' ? 'Add the chat' : 'Add the webhook'}
+        isBusy={isBusy}
+        problem={problem}
+        onSend={make}
+        onCancel={onClose}
       >
-        <ProblemNote problem={problem} />
         <fieldset>
           <legend class="field-legend">Who reads the messages</legend>
           {(['standard', 'chat'] as const).map((one) => (
@@ -106,13 +106,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
             </label>
           ))}
         </fieldset>
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            {format === 'chat' ? 'Add the chat' : 'Add the webhook'}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }
@@ -148,11 +142,7 @@ function Secret({ secret, url, onClose }: { secret: string; url: string; onClose
       <ShownOnce title={url} label="secret" text={secret}>
         <p>The receiver uses it to check the signature of each message (Standard Webhooks).</p>
       </ShownOnce>
-      <div class="form-actions">
-        <Button look="primary" onClick={onClose}>
-          I have stored it
-        </Button>
-      </div>
+      <StoredButton onClick={onClose} />
     </Dialog>
   );
 }

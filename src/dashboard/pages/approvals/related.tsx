@@ -12,7 +12,7 @@ interface Way {
   readonly address: string;
 }
 
-/** So many values of the payload have a way of their own, the first ones. */
+/** Values of the payload that have a way of their own: the first ones. */
 const valuesMax = 3;
 const lengthMin = 4;
 const lengthMax = 60;

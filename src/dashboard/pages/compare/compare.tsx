@@ -130,7 +130,7 @@ function Compared({ pair }: { readonly pair: SetPair }) {
       {answer === null ? (
         problem === null && <Loading label="The sets are being compared" />
       ) : (
-        <ComparedSetsView compared={answer} />
+        <ComparedSetsView compared={answer} pair={pair} />
       )}
     </>
   );

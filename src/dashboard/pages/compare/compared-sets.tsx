@@ -3,6 +3,7 @@
 import type { Reply } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go } from '../../navigation/navigation.ts';
+import type { SetPair } from '../../parts/comparison/activations.ts';
 import { ComparisonResult } from '../../parts/comparison/comparison-result.tsx';
 import { countsText } from '../../parts/comparison/comparison-words.ts';
 import type { FindingWays } from '../../parts/comparison/finding.tsx';
@@ -11,15 +12,28 @@ import { Empty, Note } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { keepDraft, readDraft } from '../playground/changes.ts';
+import { ChangedSentences } from './changed-sentences.tsx';
 
 type ComparedSets = Reply<'compareSets'>;
 
-export function ComparedSetsView({ compared }: { readonly compared: ComparedSets }) {
+interface ComparedSetsProps {
+  readonly compared: ComparedSets;
+  readonly pair: SetPair;
+}
+
+export function ComparedSetsView({ compared, pair }: ComparedSetsProps) {
+  const findings = compared.comparison?.findings ?? [];
+  const actions = [...new Set(findings.flatMap((finding) => finding.actions))];
   return (
     <div class="compare-panes">
       <Section title="What is decided otherwise">
         <Decided compared={compared} />
       </Section>
+      {actions.length > 0 && (
+        <Section title="In sentences">
+          <ChangedSentences pair={pair} actions={actions} />
+        </Section>
+      )}
       <Section title="What differs in the text">
         <Files files={compared.files} />
       </Section>

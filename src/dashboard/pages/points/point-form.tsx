@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
-import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { AgentsChoice, type Assigned } from './agents-choice.tsx';
 
 interface PointDraft {
@@ -31,14 +30,13 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
   const [{ name, agents }, setDraft] = useState<PointDraft>(before);
   const { isBusy, problem, run } = useSending();
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id) }));
-      }}
+    <SendForm
+      word={word}
+      isBusy={isBusy}
+      problem={problem}
+      onSend={() => run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id) }))}
+      onCancel={onCancel}
     >
-      <ProblemNote problem={problem} />
       <Field
         label="Name"
         problem={detailFor(problem, 'name')}
@@ -58,12 +56,6 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
         onChoose={(chosen) => setDraft({ name, agents: chosen })}
         problem={problem}
       />
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          {word}
-        </Button>
-        <Button onClick={onCancel}>Cancel</Button>
-      </div>
-    </form>
+    </SendForm>
   );
 }

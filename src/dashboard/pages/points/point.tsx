@@ -6,10 +6,9 @@ import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import type { PageProps } from '../../navigation/page-props.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { RotateDialog } from '../../parts/dialog/rotate-dialog.tsx';
+import { KeysSection } from '../../parts/dialog/keys-section.tsx';
 import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
-import { KeyTable } from '../../parts/layout/key-table.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
@@ -113,39 +112,17 @@ function EditDialog({ point, onChange, onClose }: PointProps & { readonly onClos
 }
 
 function PointKeys({ point: { id, name, status, agents }, onChange }: PointProps) {
-  const [isOpen, setOpen] = useState(false);
-  const mayRotate = useGrant('points.change') === 'yes' && status !== 'revoked';
   const keys = useResource('listPointKeys', { params: { id } }, ['agents']);
-  const onRotated = (): void => {
-    keys.reload();
-    onChange();
-  };
   return (
-    <Section
-      title="Keys"
-      actions={
-        mayRotate && (
-          <Button icon="key" onClick={() => setOpen(true)}>
-            Rotate key
-          </Button>
-        )
-      }
-    >
-      <ProblemNote problem={keys.problem} onRetry={keys.reload} />
-      {keys.data === null ? (
-        keys.problem === null && <Loading lines={2} />
-      ) : (
-        <KeyTable label="Keys of the enforcement point" prefix="writpep_" keys={keys.data.items} />
-      )}
-      {isOpen && (
-        <RotateDialog
-          name={name}
-          askedFor={agents[0]?.id ?? null}
-          send={(body) => call('rotatePointKey', { params: { id }, body })}
-          onRotated={onRotated}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </Section>
+    <KeysSection
+      label="Keys of the enforcement point"
+      prefix="writpep_"
+      keys={keys}
+      mayRotate={useGrant('points.change') === 'yes' && status !== 'revoked'}
+      name={name}
+      askedFor={agents[0]?.id ?? null}
+      send={(body) => call('rotatePointKey', { params: { id }, body })}
+      onRotated={onChange}
+    />
   );
 }

@@ -21,6 +21,7 @@ import { PolicyTable } from './policy-table.tsx';
 import { Replicas } from './replicas.tsx';
 import { RuleTable, ShadowEffects } from './rules.tsx';
 import { Names, SetFacts } from './set-facts.tsx';
+import { Summary } from './summary.tsx';
 
 type PolicySet = Reply<'getPolicies'>;
 
@@ -73,6 +74,9 @@ export default function Policies() {
                 <Button onClick={more.load}>Show more policies</Button>
               </div>
             )}
+          </Section>
+          <Section title="In sentences">
+            <Summary digest={data.state.digest} />
           </Section>
           <Section title="Rules" actions={hits.data !== null && <Since at={hits.data.since} />}>
             <ProblemNote problem={hits.problem} onRetry={hits.reload} />

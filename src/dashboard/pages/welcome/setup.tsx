@@ -8,6 +8,7 @@ import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { useJoin } from '../../parts/form/join.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
+import { NameField } from '../../parts/form/name-field.tsx';
 import { NewPassword } from '../../parts/form/new-password.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
@@ -66,15 +67,7 @@ function SetUpForm({ token }: { readonly token: string }) {
         </Note>
       )}
       <ProblemNote problem={problem} />
-      <Field label="Your name" problem={detailFor(problem, 'name')}>
-        <input
-          autoComplete="name"
-          required
-          maxLength={100}
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </Field>
+      <NameField label="Your name" autoComplete="name" value={name} onChange={setName} problem={problem} />
       <Field label="E-mail address" problem={detailFor(problem, 'email')} help="You sign in with it.">
         <input
           type="email"

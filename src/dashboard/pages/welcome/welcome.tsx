@@ -10,7 +10,8 @@ import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import { NewKey } from '../../parts/dialog/new-key.tsx';
 import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
 import { useSending } from '../../parts/form/form.ts';
-import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
@@ -85,21 +86,14 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
   const [draft, setDraft] = useState<AgentDraft>({ name: 'my-agent', tier: 'low', owner: email, tags: '' });
   const { isBusy, problem, run } = useSending();
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })));
-      }}
+    <SendForm
+      word="Register Agent"
+      isBusy={isBusy}
+      problem={problem}
+      onSend={() => run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })))}
     >
-      <ProblemNote problem={problem} />
       <AgentFields draft={draft} onChange={setDraft} problem={problem} />
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          Register Agent
-        </Button>
-      </div>
-    </form>
+    </SendForm>
   );
 }
 

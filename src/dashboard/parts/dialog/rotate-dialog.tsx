@@ -2,18 +2,18 @@
 
 import { useState } from 'preact/hooks';
 import { useSending } from '../form/form.ts';
-import { Button } from '../layout/button.tsx';
-import { ProblemNote } from '../layout/note.tsx';
+import { SendForm } from '../form/send-form.tsx';
 import { At } from '../layout/time.tsx';
 import { Dialog } from './dialog.tsx';
 import { NewKey } from './new-key.tsx';
+import { StoredButton } from './shown-once.tsx';
 
 interface Rotated {
   readonly api_key: string;
   readonly old_keys_end_at: string;
 }
 
-interface RotateDialogProps {
+export interface RotateProps {
   /** Whose key it is. */
   readonly name: string;
   /** An agent for which the owner of the key asks; absent for an agent's own key, null where there is none yet. */
@@ -30,7 +30,7 @@ const graces = [
   ['604800', 'In a week'],
 ] as const;
 
-export function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateDialogProps) {
+export function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateProps) {
   const [grace, setGrace] = useState('86400');
   const [made, setMade] = useState<Rotated | null>(null);
   const { isBusy, problem, run } = useSending();
@@ -46,11 +46,7 @@ export function RotateDialog({ name, askedFor, send, onRotated, onClose }: Rotat
         <p>
           The old key works until <At at={made.old_keys_end_at} />.
         </p>
-        <div class="form-actions">
-          <Button look="primary" onClick={onClose}>
-            I have stored it
-          </Button>
-        </div>
+        <StoredButton onClick={onClose} />
       </Dialog>
     );
   }
@@ -59,14 +55,7 @@ export function RotateDialog({ name, askedFor, send, onRotated, onClose }: Rotat
       <p>
         <bdi>{name}</bdi> gets a new key that works at once. When should the current key end?
       </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void rotate();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Create a new key" isBusy={isBusy} problem={problem} onSend={rotate} onCancel={onClose}>
         <fieldset>
           <legend class="field-legend">The current key ends</legend>
           {graces.map(([seconds, words]) => (
@@ -81,13 +70,7 @@ export function RotateDialog({ name, askedFor, send, onRotated, onClose }: Rotat
             </label>
           ))}
         </fieldset>
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Create a new key
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from '../layout/button.tsx';
 import { Icon } from '../layout/icon.tsx';
 import { CopyText } from '../text/copy.tsx';
 import { PlainText } from '../text/plain-text.tsx';
@@ -30,6 +31,17 @@ export function ShownOnce({ title, label, text, children }: ShownOnceProps) {
       <CopyText text={text} label={label} onCopied={() => setCopied(true)} />
       <p class="shown-once-warning">Copy it now: it is shown only once and is not stored in clear text.</p>
       {children}
+    </div>
+  );
+}
+
+/** Closes what shows a secret. */
+export function StoredButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <div class="form-actions">
+      <Button look="primary" onClick={onClick}>
+        I have stored it
+      </Button>
     </div>
   );
 }

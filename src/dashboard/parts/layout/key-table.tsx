@@ -12,7 +12,7 @@ interface ShownKey {
   readonly not_after: string | null;
 }
 
-interface KeyTableProps {
+export interface KeyTableProps {
   /** Tells a screen reader whose keys they are. */
   readonly label: string;
   /** What each begins with. */

@@ -85,7 +85,7 @@ function checkGroups(env: Environment): void {
   }
 }
 
-/** It is kept in records, and said without a signature of its fields. */
+/** The shape of a result: no field is secret or signed, since results are kept in records and reported without signatures. */
 function resolveResult(body: RecordBody, env: Environment): Shape {
   const shape = resolveShape(body, env);
   for (const [at, { name }] of body.fields.entries()) {
@@ -95,7 +95,7 @@ function resolveResult(body: RecordBody, env: Environment): Shape {
   return shape;
 }
 
-/** Whether it, or something within, is secret or signed. */
+/** Whether a slot, or something within it, is secret or signed. */
 function isMarked({ type, isSecret, isSigned }: Slot): boolean {
   if (isSecret || isSigned) return true;
   if (type.kind === 'list') return isMarked(type.element);

@@ -65,7 +65,7 @@ function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Ru
 
 type PolicyMetadata = Pick<Policy, 'owner' | 'tags' | 'links'>;
 
-/** Of most policies, which have none. */
+/** The metadata of a policy that states none, as most do. */
 const noMetadata: PolicyMetadata = { owner: null, tags: [], links: [] };
 
 function readMetadata(declaration: PolicyDeclaration, env: Environment): PolicyMetadata {

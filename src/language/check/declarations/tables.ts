@@ -172,7 +172,7 @@ interface ToPack {
   readonly text: string;
 }
 
-/** So many faults are told; who fixes a file does not read more at once. */
+/** Faults of a file that are told: nobody reads more at once. */
 const faultsMax = 10;
 
 function packRows(source: TableFile, { declared, format, text }: ToPack, env: Environment): TableRows | null {

@@ -135,7 +135,7 @@ function resolveNamed(node: Extract<TypeNode, { kind: 'named-type' }>, env: Envi
   return withRange(withPattern(cased, node.pattern, env), node.range, env);
 }
 
-/** Only `path` is parsed with these words. */
+/** The slot of `path ignoring case`; the grammar has these words behind no other type. */
 function ignoringCase(slot: Slot): Slot {
   return slot.type.kind === 'text' ? { ...slot, type: { ...slot.type, of: 'path ignoring case' } } : slot;
 }

@@ -76,7 +76,7 @@ function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node
   return { kind, operands: flat, type: booleanType, span: node.span };
 }
 
-/** Each is a test of its own in the compiled function. */
+/** Entries of a list that may be tested one by one: each is a test of its own in the compiled function. */
 export const anyOfMax = 256;
 
 /** Tests for the entries of a list as the one test that is written: joined by `or`, each in the place of the whole. */

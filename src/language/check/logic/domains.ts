@@ -1,7 +1,13 @@
 // What conditions say about single values: a conjunction becomes, for each field, the values that are left. Where none
 // is left the conjunction is never true. Sound, not complete: what is not understood leaves all values.
 
-import type { Compare, Expression, FieldRead } from '../../model/expression.ts';
+import {
+  type Compare,
+  type Expression,
+  type FieldRead,
+  mirroredComparison,
+  oppositeComparison,
+} from '../../model/expression.ts';
 import type { Range, Type } from '../../model/type.ts';
 import { unknown, type Value } from '../../model/value.ts';
 import {
@@ -170,16 +176,14 @@ function isSigned(node: Extract<Expression, { kind: 'field' | 'has' }>): boolean
 }
 
 type Operator = Compare['operator'];
-const opposite = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
-const turned = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
 function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
-  const operator = isTrue ? node.operator : opposite[node.operator];
+  const operator = isTrue ? node.operator : oppositeComparison[node.operator];
   const right = constantValue(node.right, valueOfLet);
   if (right !== null) return right === unknown ? [] : atomOf(node.left, operator, right, valueOfLet);
   const left = constantValue(node.left, valueOfLet);
   if (left === null || left === unknown) return [];
-  return atomOf(node.right, turned[operator], left, valueOfLet);
+  return atomOf(node.right, mirroredComparison[operator], left, valueOfLet);
 }
 
 const one = fromNumber(1);

@@ -29,7 +29,7 @@ import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
 import { rowsCode } from './terms.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
-/** So many constants are compared one by one; more are looked up in a set. */
+/** Constants that are compared one by one; more are looked up in a set. */
 const comparedOneByOneMax = 8;
 
 /** The condition's code. */

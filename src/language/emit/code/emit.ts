@@ -52,7 +52,7 @@ export interface EmittedTemplate extends Emitted {
   readonly slots: readonly CodeSlot[];
 }
 
-/** So many ternary digits fit a small integer; an action of more rules is not one text. */
+/** Ternary digits that fit a small integer; an action of more rules is not one text. */
 export const rulesInOneTextMax = 19;
 
 /** The functions of an action of few rules, as the body of a function that returns `{ beforeRisk, afterRisk, reasons }`. */

@@ -42,7 +42,7 @@ export function holdsSpellings(type: Type): boolean {
   return type.kind === 'record' && type.shape.fields.some((field) => holdsSpellings(field.type));
 }
 
-/** So many resolved texts are told of one payload. */
+/** Resolved texts that are told of one payload. */
 const toldMax = 100;
 
 /** The texts that rules see otherwise than they were sent, each by its place; secrets are left out. */

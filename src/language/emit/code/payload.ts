@@ -16,7 +16,7 @@ import type { Emitted } from './emit.ts';
 import { identifier, type Js, joinJs, js, render } from './js.ts';
 import { holdsSpellings, resolvePayload } from './payload-resolve.ts';
 
-/** So many values of an enumeration are compared one by one. */
+/** Values of an enumeration that are compared one by one; more are looked up in a set. */
 const comparedOneByOneMax = 8;
 
 /**

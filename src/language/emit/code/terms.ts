@@ -166,7 +166,7 @@ function callCode(writer: Writer, term: Call): Js {
   return calls[term.builtin](writer, args, term);
 }
 
-/** Of one argument, unknown with it. */
+/** A call of one argument, whose result is unknown where the argument is. */
 function lifted(name: RuntimeName): CallCode {
   return (writer, [arg = js`undefined`], term) => {
     if (term.args[0]?.mayBeUnknown !== true) return js`${use(writer, name)}(${arg})`;
@@ -175,7 +175,7 @@ function lifted(name: RuntimeName): CallCode {
   };
 }
 
-/** Of quantities, which the runtime takes unknown as well. */
+/** A call of quantities; the runtime takes unknown ones, too. */
 function ofQuantities(name: RuntimeName): CallCode {
   return (writer, args) => js`${use(writer, name)}(${joinJs(args, commaJs)})`;
 }

@@ -46,7 +46,7 @@ export interface ListedCode {
   readonly reason: (rule: RuleHead) => ReasonCode;
 }
 
-/** So few are put in order by insertion, before it is looked what they come to. */
+/** Rules that are put in order by insertion before their truths are combined. */
 const fewMax = 16;
 
 /** A class like its sibling for few rules: what it works in is kept from one request to the next. */

@@ -8,7 +8,7 @@ const slotsMin = 64;
 /** Agents choose which combinations come up. */
 const slotsMax = 4_096;
 
-/** So many numbers a slot: how many rules there are, and each of them with its truth. */
+/** Numbers in a slot: how many rules there are, and each of them with its truth. */
 const stride = fewMax + 1;
 
 /** Of combinations of many rules: places, and numbers in all keys together. */

@@ -36,10 +36,10 @@ export interface KeyedCode {
 
 type Evaluate = (facts: Facts, state: State) => number;
 
-/** Agents choose which combinations come up. */
+/** Decisions that an action keeps; agents choose which combinations come up, so the number is bounded. */
 const decisionsKeptMax = 512;
 
-/** All combinations of so many rules have a place of their own. */
+/** Up to so many rules, every combination of truths has a place in an array. */
 const rulesInArrayMax = 4;
 
 /** A class, as there is one for each of perhaps many thousand actions, and methods take no room in them. */

@@ -3,6 +3,7 @@
 // INVARIANT: where the value is known and is none of these, the rule's condition is false.
 
 import type { Builtin } from '../../model/builtins.ts';
+import { mirroredComparison } from '../../model/expression.ts';
 import type { List } from '../../model/policy.ts';
 import { globLiteralParts } from '../../value/glob.ts';
 import { fold } from '../../value/text.ts';
@@ -128,11 +129,9 @@ function alternativesKey(operands: readonly Condition[], lists: Lists): Found | 
   return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 
-const mirrored = { '==': '==', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
-
 function comparisonKey({ operator, left, right }: ComparisonTest, lists: Lists): Found | null {
   if (right.kind === 'literal') return againstConstant(left, operator, right, lists);
-  return left.kind === 'literal' ? againstConstant(right, mirrored[operator], left, lists) : null;
+  return left.kind === 'literal' ? againstConstant(right, mirroredComparison[operator], left, lists) : null;
 }
 
 function againstConstant(

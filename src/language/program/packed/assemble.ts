@@ -22,7 +22,7 @@ export interface Assembly {
   assemble(parts: ProgramParts): PackedProgram;
 }
 
-/** So many texts may be given up before all are numbered anew. */
+/** Texts that no block names any more; with more of these all texts are numbered anew. */
 const textsGivenUpMax = 20_000;
 
 export function createAssembly(): Assembly {
@@ -124,7 +124,7 @@ function toBlocks(blocks: ReadonlyMap<string, Block>, numbering: Numbering): Pac
   };
 }
 
-/** One after the other, each from a multiple on. */
+/** The bytes one after the other, each beginning at a multiple. */
 function joined(
   parts: readonly Uint8Array[],
   multiple: number,

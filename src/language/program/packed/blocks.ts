@@ -49,7 +49,7 @@ export interface PackedRules {
   readonly bytes: ReadonlyMap<PlannedRule, Uint8Array>;
 }
 
-/** So many texts may be named no longer before all rules are packed anew. */
+/** Texts that no rule names any more; with more of these all rules are packed anew. */
 const textsGivenUpMax = 1_000;
 
 /** An action as a block. */

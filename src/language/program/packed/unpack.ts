@@ -112,7 +112,7 @@ export function wholeAction(opened: OpenAction): ActionProgram {
 /** Rules that are read in one step. */
 const rulesPerStep = 100;
 
-/** The same with pauses, for callers that have other work to do in between. */
+/** As `wholeAction`, with pauses, for callers that have other work to do in between. */
 export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
   const { action, shape, result, lets, lists, tables, hours, meters, metering, ruleCount } = opened;
   const rules: PlannedRule[] = [];
@@ -123,7 +123,7 @@ export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionP
   return { action, shape, result, rules, lets, lists, tables, hours, meters, metering };
 }
 
-/** All steps at once. */
+/** What the steps come to, taken all at once. */
 export function finish<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -275,7 +275,7 @@ function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
   };
 }
 
-/** Lists are asked for by many rules. */
+/** A function that makes each value once: lists are asked for by many rules. */
 function kept<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
   const known = new Map<string, T | undefined>();
   return (name) => {

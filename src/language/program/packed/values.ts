@@ -56,7 +56,7 @@ const marks = {
 
 const integersShort = 0x20;
 
-/** How many have a mark of their own. */
+/** How numbers of a kind are marked: those below `count` by a mark each, the others by one mark and the number. */
 interface Numbering {
   readonly short: number;
   readonly long: number;
@@ -265,7 +265,7 @@ function readTable(bytes: ByteReader, textAt: (place: number) => string): unknow
   return rows;
 }
 
-/** A payload may have a field of any name. */
+/** Sets any key, `__proto__` included: a payload may have a field of any name. */
 function put(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') record[key] = value;
   else Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
@@ -290,7 +290,7 @@ function writeNumber(bytes: ByteWriter, value: number): void {
   }
 }
 
-/** Of numbers that are read where they stand; blocks begin at multiples of it. */
+/** Bytes at whose multiples blocks begin, so that numbers can be read where they stand. */
 export const alignment = 8;
 
 function writeTyped(bytes: ByteWriter, mark: number, values: Int32Array | Float64Array): void {
@@ -386,7 +386,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** As `formOf` would say. */
+/** Whether `formOf` would give this form of the record. */
 function isOfForm(record: Readonly<Record<string, unknown>>, { fields }: Form): boolean {
   let at = 0;
   for (const key in record) {

@@ -57,7 +57,7 @@ interface Dependency {
   readonly was: unknown;
 }
 
-/** Actions of fewer rules are indexed where they serve, if at all; and their rules are all planned anew. */
+/** With fewer rules than this, the index of an action is made where it serves, if it has one, and its rules are all planned anew. */
 const manyRules = 200;
 
 /** The packed program of a set that the checker has found free of errors. */
@@ -155,7 +155,7 @@ function aloneOf(
   return { alone, packed: known?.packed ?? null };
 }
 
-/** Indexes hold the entries of lists that have no more than these; of longer ones nothing depends on which they are. */
+/** Lists with more entries are in no index, so nothing depends on which entries they have. */
 const entriesMax = textsMax + 1;
 
 function listForm(declaration: unknown): unknown {
@@ -163,7 +163,7 @@ function listForm(declaration: unknown): unknown {
   return { ...list, entries: list.entries.slice(0, entriesMax) };
 }
 
-/** Where cells stand in a row; of the rows nothing depends. */
+/** All of a table that a plan depends on: where cells stand in a row. */
 function columnsForm(declaration: unknown): unknown {
   return (declaration as Table).columns.map(({ name }) => name);
 }

@@ -136,7 +136,7 @@ export const bracketStep: (1 | -1 | undefined)[] = [];
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
 
-const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=']);
+const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=', '=~', '~=']);
 
 function regexAt(text: string, offset: number): RegExpExecArray | null {
   const pattern = /\/(?![/*])(?:[^/\\\r\n]|\\[^\r\n])+\/[a-z]*/y;
@@ -166,6 +166,7 @@ export const mistake = {
   strictEqual: signToken('StrictEqual', '==='),
   strictNotEqual: signToken('StrictNotEqual', '!=='),
   lessGreater: signToken('LessGreater', '<>'),
+  tilde: literalToken('Tilde', /=~|~=/, '`matches`'),
   doubleAmpersand: signToken('DoubleAmpersand', '&&'),
   doubleBar: signToken('DoubleBar', '||'),
   bang: signToken('Bang', '!'),
@@ -225,7 +226,7 @@ export const tokenTypes: readonly TokenType[] = [
   NameToken,
   // The first pattern that matches is taken: `===` goes before `==`.
   ...Object.values(literal),
-  ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater],
+  ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater, mistake.tilde],
   ...[mistake.doubleAmpersand, mistake.doubleBar],
   ...[
     mistake.comment,

@@ -1,9 +1,10 @@
-// Rules at whose end the parser gave up → rules with a condition of which nothing more is said: what was read of it is a part
-// of what was meant, and whatever is wrong with the part is wrong because of that.
+// What a broken text leaves → what more can be said of it. Rules at whose end the parser gave up have a condition of which
+// nothing more is said: what was read of it is a part of what was meant, and whatever is wrong with the part is wrong because
+// of that. Declarations of which nothing is left have declared their names all the same.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { ParserError } from '../parse/parser.ts';
-import { type Token, tokenEnd } from '../parse/tokens.ts';
+import { declaring, isAnyWord, sign, type Token, tokenEnd } from '../parse/tokens.ts';
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
 
 interface Kept {
@@ -48,4 +49,17 @@ function withoutCondition(rule: RuleNode): RuleNode {
   const missing: Clause = { kind: 'when', condition: { kind: 'missing', span: at }, span: at };
   const others = rule.clauses.filter(({ kind }) => kind !== 'when' && kind !== 'unless');
   return { ...rule, clauses: [...others, missing] };
+}
+
+/** What the declarations in a broken text have declared, or were to, with the keys of actions. */
+export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [index, { tokenType }] of tokens.entries()) {
+    if (!declaring.has(tokenType) || !isAnyWord(tokens[index + 1])) continue;
+    let last = index + 1;
+    while (tokens[last + 1]?.tokenType === sign.dot && isAnyWord(tokens[last + 2])) last += 2;
+    const parts = tokens.slice(index + 1, last + 1);
+    names.add(parts.map(({ image }) => image).join(''));
+  }
+  return names;
 }

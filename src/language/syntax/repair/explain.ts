@@ -136,6 +136,9 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   if (expected === '`in`' && negatable.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a like b)`';
   }
+  if (expected === '`of`') return 'a meter says which action it counts, such as `of order.place`';
+  if (expected === 'a declaration' && effects.has(found.tokenType))
+    return 'rules stand in a policy: `policy example on order.place { ... }`';
   if (expected.startsWith('a name for the rule'))
     return 'a decision names its rule: write a name behind the effect';
   if (expected === 'a name' && isReservedToken(found)) {

@@ -1,6 +1,6 @@
 // Whole lines, rules and groups in the order of other languages → what to write here. Most are left out of what is read.
 
-import { isAnyWord, NameToken, sign, word } from '../parse/tokens.ts';
+import { isAnyWord, isReservedToken, NameToken, sign, word } from '../parse/tokens.ts';
 import { type Cursor, granting, lookaheadMax, type Repair } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
@@ -39,18 +39,21 @@ const endsSearch: ReadonlySet<unknown> = new Set([
 /** `when c then deny x` and `if c { deny x }` where a rule begins. */
 export function repairConditionFirst(here: Cursor): Repair | null {
   if (here.braces !== 1 || here.declaration !== word.policy) return null;
+  if (here.type(0) !== word.when && here.token.image !== 'if') return null;
   let at = 1;
   while (at < lookaheadMax && here.at(at) && !endsSearch.has(here.type(at)) && here.at(at)!.image !== 'then')
     at++;
   const [effect, name] = [here.at(at + 1), here.at(at + 2)];
   const isThen = here.at(at)?.image === 'then';
-  const isBlock = here.type(at) === sign.openCurly && here.type(at + 3) === sign.closeCurly;
-  if (at === 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock) || !isAnyWord(name)) return null;
-  const write = `${effect!.image} ${name!.image} when ${here.text(1, at - 1)}`;
+  const isNamed = isAnyWord(name) && !isReservedToken(name);
+  const last = at + (isNamed ? 2 : 1);
+  const isBlock = here.type(at) === sign.openCurly && here.type(last + 1) === sign.closeCurly;
+  if (at === 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
+  const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${here.text(1, at - 1)}`;
   return {
-    to: at + (isThen ? 2 : 3),
+    to: isThen ? last : last + 1,
     message: 'a rule begins with its effect and its name',
-    write,
+    ...(isNamed ? { write } : { help: `write \`${write}\` with a name of your own` }),
     read: [],
   };
 }

@@ -73,10 +73,11 @@ function repairExists(here: Cursor): Repair | null {
 
 export const hasMessage = 'presence is asked for by `has`';
 
-/** `deny x if ...` and `deny x where ...`. */
+/** `deny x if ...` and `deny x where ...`, and the same in a claim. */
 function repairConditionWord(here: Cursor): Repair | null {
   const { image } = here.token;
-  const write = granting.has(here.type(-2)) ? conditionWords.get(image) : undefined;
+  const isAwaited = granting.has(here.type(-2)) || here.declaration === word.guarantee;
+  const write = isAwaited ? conditionWords.get(image) : undefined;
   if (write === undefined) return null;
   return { message: `\`${image}\` is written \`${write}\` here`, write, read: here.readAs(write) };
 }

@@ -7,37 +7,24 @@ export function repairNumber(here: Cursor): Repair | null {
   const next = here.at(1);
   const isLabel = here.type(2) === sign.colon || here.type(2) === sign.optional;
   if (next === undefined || !isAnyWord(next) || isLabel) return null;
-  if (here.beginsLine(1)) return null;
-  const isAdjacent = here.isAdjacent(1);
-  const months = repairMonths(here.token, next, isAdjacent);
-  return months ?? (isAdjacent ? repairAdjacent(here.token, next) : repairApart(here.token, next));
-}
-
-const calendarUnits = {
-  year: /^(?:y|yrs?|years?)$/i,
-  month: /^(?:mo|mos|mon|mons|mths?|months?)$/i,
-};
-
-/** `18y`, `18 yrs` and `18years` into `18 years`; null for anything else, `m` being minutes, and for what is written so. */
-function repairMonths(number: Token, next: Token, isAdjacent: boolean): Repair | null {
-  const { image } = next;
-  const unit = (['year', 'month'] as const).find((one) => calendarUnits[one].test(image));
-  if (unit === undefined || !/^\d+$/.test(number.image)) return null;
-  if (!isAdjacent && (image === unit || image === `${unit}s`)) return null;
-  const named = number.image === '1' ? unit : (`${unit}s` as const);
-  const message = `\`${number.image}${isAdjacent ? '' : ' '}${image}\` is not how years and months are written`;
-  const write = `${number.image} ${named}`;
-  const read = [number, retype(next, word[named], named)];
-  return { to: 1, code: 'duration-spelling', message, write, read };
+  if (here.isAdjacent(1)) return repairAdjacent(here.token, next);
+  return here.beginsLine(1) ? null : repairApart(here.token, next);
 }
 
 function repairAdjacent(number: Token, next: Token): Repair {
   const image = number.image + next.image;
+  const calendar = calendarUnit(number, next);
+  if (calendar !== null) return repairMonths(number, next, calendar);
   if (next.tokenType === Currency || looksLikeCurrency(next)) {
     const currency = retype(next, Currency, next.image.toUpperCase());
     const message = `\`${image}\` has no blank between amount and currency`;
     const write = `${number.image} ${currency.image}`;
     return { to: 1, code: 'money-spelling', message, write, read: [number, currency] };
+  }
+  const clock = clockTime(number.image, next.image);
+  if (clock !== null) {
+    const read = [joined(number, next, { type: literal.clock, image: clock })];
+    return { to: 1, message: 'a day has 24 hours: clock times have no am and pm', write: clock, read };
   }
   const plain = plainNumber(image);
   const duration = compoundDuration(image) ?? unitDuration(number.image, next.image);
@@ -59,6 +46,8 @@ function repairAdjacent(number: Token, next: Token): Repair {
 
 function repairApart(number: Token, next: Token): Repair | null {
   const { image } = next;
+  const calendar = calendarUnit(number, next);
+  if (calendar !== null) return repairMonths(number, next, calendar);
   const write = unitDuration(number.image, image);
   if (write !== null) {
     const message = `\`${number.image} ${image}\` has a blank between number and unit`;
@@ -84,6 +73,39 @@ function joined(first: Token, last: Token, { type, image }: Read): Token {
   return { ...retype(first, type, image), endOffset: tokenEnd(last) - 1 };
 }
 
+const calendarUnits = {
+  year: /^(?:y|yrs?|years?)$/i,
+  month: /^(?:mo|mos|mon|mons|mths?|months?)$/i,
+};
+type CalendarUnit = keyof typeof calendarUnits;
+
+/** The word of the language for a number of years or months; null for anything else, `m` being minutes, and for the word itself. */
+function calendarUnit(
+  number: Token,
+  { image, startOffset }: Token,
+): CalendarUnit | `${CalendarUnit}s` | null {
+  const unit = (['year', 'month'] as const).find((one) => calendarUnits[one].test(image));
+  if (unit === undefined || !/^\d+$/.test(number.image)) return null;
+  const isWord = image === unit || image === `${unit}s`;
+  if (isWord && startOffset > tokenEnd(number)) return null;
+  return number.image === '1' ? unit : `${unit}s`;
+}
+
+/** `18y`, `18 yrs` and `18years` into `18 years`. */
+function repairMonths(number: Token, next: Token, calendar: CalendarUnit | `${CalendarUnit}s`): Repair {
+  const written =
+    next.startOffset > tokenEnd(number) ? `${number.image} ${next.image}` : number.image + next.image;
+  const message = `\`${written}\` is not how years and months are written`;
+  const write = `${number.image} ${calendar}`;
+  return {
+    to: 1,
+    code: 'duration-spelling',
+    message,
+    write,
+    read: [number, retype(next, word[calendar], calendar)],
+  };
+}
+
 /** `1e3`, `0x10` and `5k` in full; null for anything else. */
 function plainNumber(image: string): string | null {
   const [, digits = '', power = ''] = /^([1-9]\d{0,5})e(\d{1,2})$/i.exec(image) ?? [];
@@ -91,6 +113,13 @@ function plainNumber(image: string): string | null {
   if (/^0x[0-9a-f]{1,12}$/i.test(image)) return String(Number(image));
   const [, amount, size] = /^(\d{1,9})([kKM])$/.exec(image) ?? [];
   return amount === undefined ? null : amount + (size === 'M' ? '000000' : '000');
+}
+
+/** `9am` and `12pm` as `09:00` and `12:00`; null for anything else. */
+function clockTime(number: string, half: string): string | null {
+  if (!/^(?:[1-9]|1[0-2])$/.test(number) || !/^[ap]m$/i.test(half)) return null;
+  const hour = (Number(number) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+  return `${String(hour).padStart(2, '0')}:00`;
 }
 
 function looksLikeCurrency({ image }: Token): boolean {

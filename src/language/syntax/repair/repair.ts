@@ -106,12 +106,11 @@ const repairForeignName: RepairAt = (here) => {
   if (next === sign.openParen) {
     if (before === sign.dot) return repairMethod(here);
     if (before === word.in) return null;
-    if (here.token.image === 'if') return repairConditionFirst(here);
-    return repairRelation(here) ?? repairCall(here);
+    return repairConditionFirst(here) ?? repairRelation(here) ?? repairCall(here);
   }
   if (next === sign.openSquare) return repairListType(here) ?? repairRelation(here);
   const isField = before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional;
-  return isField ? null : repairLoneName(here);
+  return isField ? null : (repairConditionFirst(here) ?? repairLoneName(here));
 };
 
 /** `=` between two values, or before a list with dashes. */
@@ -225,6 +224,7 @@ for (const [type, ...all] of [
   [mistake.strictEqual, writtenAs('==')],
   [mistake.strictNotEqual, writtenAs('!=')],
   [mistake.lessGreater, writtenAs('!=')],
+  [mistake.tilde, writtenAs('matches')],
 ] as const) {
   repairs[type.tokenTypeIdx!] = all.length === 1 ? all[0] : firstOf(...all);
 }

@@ -67,6 +67,13 @@ export function unknownWord(text: string, span: Span, vocabulary: Vocabulary): D
   const { code, what } = vocabulary;
   const message = `\`${text}\` begins no ${what}`;
   const better = meantWord(text, vocabulary);
+  if (better === text)
+    return syntaxError(
+      code,
+      span,
+      `${message} with \`:\` behind it`,
+      `a name follows it, as in \`${better} example\``,
+    );
   if (better === null) {
     const words = wordsOf(vocabulary).map((one) => `\`${one}\``);
     return syntaxError(code, span, message, `it may be ${words.join(', ')}`);

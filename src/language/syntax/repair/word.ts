@@ -113,8 +113,14 @@ const followsName: ReadonlySet<unknown> = new Set([
   ...[sign.assign, sign.closeCurly, word.on, literal.quoted, literal.raw],
 ]);
 
-/** Whether a name follows on the same line, and then a clause, an `=`, `on`, or another line. */
+const followsKey: ReadonlySet<unknown> = new Set([sign.openCurly, sign.comma, word.in]);
+
+/** Whether a name follows on the same line, and then a clause, an `=`, `on`, or another line; or a key and its payload. */
 function isNamedAlone(here: Cursor): boolean {
   if (here.type(1) !== NameToken || here.beginsLine(1)) return false;
-  return here.beginsLine(2) || followsName.has(here.type(2));
+  let next = 2;
+  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  return (
+    here.beginsLine(next) || followsName.has(here.type(next)) || (next > 2 && followsKey.has(here.type(next)))
+  );
 }

@@ -181,7 +181,7 @@ interface Asked {
   readonly onBehalf: OnBehalf | null;
 }
 
-/** Before the agent is looked up, so that nothing is waited for between that and the decision. */
+/** Reads for whom the agent asks, before the agent is looked up, so that nothing is waited for between that and the decision. */
 function readOnBehalf(
   { headers }: AuthorizeCall,
   { tokenReader, clock }: AuthorizeHandlerOptions,
@@ -268,7 +268,7 @@ function tooManyInFlight(): ProblemError {
   return new ProblemError('too_many_in_flight', detail, { headers: { 'retry-after': '1' } });
 }
 
-/** As `identify` says it of an agent that may not ask to begin with. */
+/** The refusal that `identify` gives an agent that may not ask. */
 function notAllowedNow({ why }: NotAllowedNow): ProblemError {
   switch (why) {
     case 'disabled':
@@ -302,15 +302,15 @@ function readBody(body: Uint8Array, bytesMax: number): Envelope {
 
 const headerForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** Null where it is not sent. */
+/** The value of a header; null where it is not sent. */
 function readHeader({ headers }: AuthorizeCall, name: string): string | null {
   const value = headers[name];
   if (value === undefined) return null;
   if (typeof value === 'string' && headerForm.test(value)) return value;
-  throw new ProblemError('invalid_header', `\`${name}\` takes 1 to 255 printable ASCII characters`);
+  throw new ProblemError('invalid_header', `\`${name}\` must have 1 to 255 printable ASCII characters`);
 }
 
-/** What begins so comes from an enforcement point. */
+/** How sessions and idempotency keys of enforcement points begin. */
 const pointScope = 'point:';
 
 /**

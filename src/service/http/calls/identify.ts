@@ -61,7 +61,7 @@ export interface Identifier {
   readonly identifyAgain: IdentifyAgain;
 }
 
-/** So often the log says again that a replaced key is in use, of so many keys. */
+/** How often the log says again of a key that it was replaced and is in use. */
 const toldEveryMs = 60_000;
 const toldMax = 1_000;
 

@@ -26,7 +26,7 @@ export interface Worded {
 /** At once, but where something has to be found out. */
 export type LastWords = (answer: Answer) => Worded | Promise<Worded>;
 
-/** So long a refusal waits for what would pass. */
+/** How long a refusal waits for what would pass. */
 const foundWithinMs = 1_000;
 
 export function createLastWords(options: LastWordsOptions): LastWords {

@@ -43,9 +43,9 @@ interface Bucket {
   atMs: number;
 }
 
-/** With this many holders, those that are full are forgotten, */
+/** With this many holders, those whose bucket is full are forgotten. */
 const holdersMax = 10_000;
-/** and where too many are left, those that came first: a good many at a time, so that looking through all is rare. */
+/** Where more than this are left then, the oldest are forgotten: many at a time, so that looking through all is rare. */
 const holdersKept = 9_000;
 
 const noOwnRate: OwnRate = { ratePerMinute: null, burst: null };

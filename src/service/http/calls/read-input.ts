@@ -43,7 +43,7 @@ export function readQuery(
       throw new ProblemError('invalid_query', `\`${name}\` is there more than once`);
     const { enum: values } = parameter.schema as { enum?: readonly string[] };
     if (values !== undefined && !values.includes(value)) {
-      throw new ProblemError('invalid_query', `\`${name}\` is one of ${values.join(', ')}`);
+      throw new ProblemError('invalid_query', `\`${name}\` must be one of ${values.join(', ')}`);
     }
     read[name] = value;
   }

@@ -22,33 +22,33 @@ export interface RequestGateOptions {
   readonly stalledMs: number;
 }
 
-/** Requests for decisions are small, and so are their replies: so many of a connection are answered at the same time. */
+/** Requests for decisions of one connection that are answered at the same time: they and their replies are small. */
 const decisionsAtOnceMax = 32;
-/** Of all connections together; beyond it each has one. */
+/** Requests of all connections together that are answered at the same time; beyond it each connection has one. */
 const underWayMax = 2_048;
-/** Requests that wait for others on their connections, all together. */
+/** Requests of all connections together that wait behind others of their connection. */
 const waitingMax = 12_000;
-/** Requests for anything else than a decision: so many go on at once in a turn of the event loop; the others wait, too. */
+/** Requests for anything but a decision that go on at once in a turn of the event loop; the others wait, too. */
 const othersOfTurnMax = 4;
-/** Requests that have waited go on by so many in a turn of the event loop, */
+/** Requests that have waited and go on in one turn of the event loop. */
 const ofTurnMax = 2;
-/** and by so many in a millisecond, */
+/** Requests that have waited and go on in a millisecond. */
 const perMs = 3;
-/** of which one on a connection that is slowed for its refusals counts as so many; */
+/** As how many of these a request counts on a connection that is slowed for its refusals. */
 const refusedCost = 3;
-/** and each so many bytes of a reply as one more; */
+/** Bytes of a reply that count as one more of these. */
 const bytesOfOne = 16 * 1024;
-/** of what was not used, so much is kept for turns that come late. */
+/** How many of these that were not used are kept for turns that come late. */
 const unusedMax = 60;
-/** So many that wait on one connection are a flood, */
+/** Requests that wait on one connection and are a flood. */
 const floodOf = 64;
-/** against which connections are guarded for so long. */
+/** How long all connections are guarded after a flood. */
 const guardedMs = 60_000;
-/** Refusals that one connection may have at once without being slowed, */
+/** Refusals that one connection may have at once without being slowed. */
 const refusalsFree = 5;
-/** and how soon one of them is forgotten. */
+/** After how long one of these refusals is forgotten. */
 const refusalForgottenMs = 1_000;
-/** Bytes of replies that the client has not read; beyond it nothing more is answered. */
+/** Bytes of replies that a client has not read; beyond it nothing more is answered. */
 const unreadBytesMax = 64 * 1024;
 
 /** A client that has sent a part of a request, or not read a reply, for so long makes room for others. */

@@ -44,7 +44,7 @@ export function addRequestId(app: FastifyInstance): void {
   });
 }
 
-/** Of the client, as a trusted proxy tells it; of the proxy, where what it tells is no address. */
+/** The address of the client, as a trusted proxy tells it; that of the proxy where it tells no address. */
 function addressOf({ ip, socket }: FastifyRequest): string | undefined {
   const { remoteAddress } = socket;
   // Of a client that comes without a proxy, nearly every one, it is known to be one.

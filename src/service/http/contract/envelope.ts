@@ -14,7 +14,7 @@ export type ReadEnvelope =
   | { readonly ok: true; readonly envelope: Envelope }
   | { readonly ok: false; readonly errors: readonly ProblemPlace[] };
 
-/** In code points. */
+/** The longest action key, in code points. */
 export const actionKeyLengthMax = 200;
 const errorsMax = 10;
 
@@ -29,7 +29,7 @@ export function readEnvelope(body: Json): ReadEnvelope {
   else if (!isObject(payload)) errors.push({ pointer: '/payload', detail: 'payload must be an object' });
   for (const key of Object.keys(body)) {
     if (key === 'action_key' || key === 'payload') continue;
-    errors.push({ pointer: pointerTo([key]), detail: 'only action_key and payload may stand here' });
+    errors.push({ pointer: pointerTo([key]), detail: 'only action_key and payload are allowed here' });
   }
   if (errors.length > 0 || typeof actionKey !== 'string' || !isObject(payload)) {
     return { ok: false, errors: errors.slice(0, errorsMax) };

@@ -42,7 +42,7 @@ export function readPage(query: Readonly<Record<string, string>>): PageAsked {
   const { limit = String(limitDefault), cursor } = query;
   const countMax = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (countMax < 1 || countMax > limitMax) {
-    throw new ProblemError('invalid_query', `\`limit\` is a whole number from 1 to ${limitMax}`);
+    throw new ProblemError('invalid_query', `\`limit\` must be a whole number from 1 to ${limitMax}`);
   }
   return { countMax, after: cursor === undefined ? null : readCursor(cursor) };
 }

@@ -64,7 +64,7 @@ const changeExample = {
 const exportExample =
   '{"sequence":1,"at":"2026-03-02T10:00:00.000Z","previous":"00","hash":"9f","entry":{"kind":"change"}}\n';
 
-/** So few that checking them holds nobody up. */
+/** Records that are checked in one step, so few that nobody is held up. */
 const recordsAtOnce = 8;
 const walkMs = 1_000;
 
@@ -184,7 +184,10 @@ function readTime(name: string, value: string | undefined, otherwise: number): n
   if (value === undefined) return otherwise;
   const ms = timeForm.test(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new ProblemError('invalid_query', `\`${name}\` is a date or a time such as 2026-03-02T10:00:00Z`);
+  throw new ProblemError(
+    'invalid_query',
+    `\`${name}\` must be a date or a time such as 2026-03-02T10:00:00Z`,
+  );
 }
 
 function placeOf({ atMs, sequence }: ChangeRow): PagePlace {
@@ -272,8 +275,8 @@ function readCursor(cursor: string | undefined): ChainPlace | null {
   if (cursor === undefined) return null;
   const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (place !== null) return place;
-  const errors = [{ pointer: '/cursor', detail: 'is not one that a call has given' }];
-  throw new ProblemError('invalid_body', '`cursor` is not one that a call has given', { errors });
+  const errors = [{ pointer: '/cursor', detail: 'is not one that a reply has given' }];
+  throw new ProblemError('invalid_body', '`cursor` is not one that a reply has given', { errors });
 }
 
 function placeIn(text: string): ChainPlace | null {

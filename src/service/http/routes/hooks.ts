@@ -155,7 +155,7 @@ async function decided(
 function waitSecondsOf(text: string | undefined): number {
   if (text === undefined) return waitSecondsDefault;
   if (/^\d{1,2}$/.test(text)) return Number(text);
-  throw new ProblemError('invalid_query', '`wait` is a whole number of seconds');
+  throw new ProblemError('invalid_query', '`wait` must be a whole number of seconds');
 }
 
 /** As if the host had asked for the decision itself. */
@@ -225,5 +225,5 @@ async function reported(
 
 const reservedSession = {
   field: 'session_id',
-  detail: 'what begins with `point:` is for enforcement points',
+  detail: 'only sessions of enforcement points begin with `point:`',
 };

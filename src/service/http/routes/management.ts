@@ -28,6 +28,7 @@ import { playgroundRoutes } from './policies/playground.ts';
 import { policyRoutes } from './policies/policies.ts';
 import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
+import { policySummaryRoutes } from './policies/policy-summary.ts';
 import { replayRoutes } from './policies/replay.ts';
 import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts.ts';
@@ -66,6 +67,7 @@ export const managementRoutes = [
   ...playgroundRoutes,
   ...replayRoutes,
   ...policyHistoryRoutes,
+  ...policySummaryRoutes,
   ...rollBackRoutes,
   ...explainRoutes,
   ...policyHitRoutes,

@@ -19,7 +19,7 @@ interface OverviewDeps {
 const bucketsMax = 200;
 const bucketsDefault = 48;
 const rangeMs = 24 * hourMs;
-/** So long an answer waits after a start for what is still counted from the records. */
+/** How long an answer waits after a start for what is still counted from the records. */
 const caughtUpWaitMs = 5_000;
 
 const parameters: readonly Parameter[] = [
@@ -124,7 +124,7 @@ const getOverview = route<OverviewDeps>({
     const nowMs = signInDeps.directory.clock();
     const untilMs = readTime('to', query.to) ?? nowMs;
     const fromMs = readTime('from', query.from) ?? untilMs - rangeMs;
-    if (fromMs >= untilMs) throw new ProblemError('invalid_query', '`from` is a time before `to`');
+    if (fromMs >= untilMs) throw new ProblemError('invalid_query', '`from` must be a time before `to`');
     const asked = { bucketsMax: readBuckets(query.buckets), nowMs };
     const range = overviewRange({ fromMs, untilMs }, asked);
     await Promise.race([statistics.caughtUp(), setTimeout(caughtUpWaitMs, null, { ref: false })]);
@@ -173,14 +173,14 @@ function readTime(name: string, value: string | undefined): number | null {
   if (ms >= 0 && ms <= Date.UTC(9999, 11, 31)) return ms;
   throw new ProblemError(
     'invalid_query',
-    `\`${name}\` is a date or a time since 1970 such as 2026-03-02T10:00:00Z`,
+    `\`${name}\` must be a date or a time since 1970 such as 2026-03-02T10:00:00Z`,
   );
 }
 
 function readBuckets(value = String(bucketsDefault)): number {
   const count = /^\d{1,3}$/.test(value) ? Number(value) : 0;
   if (count >= 1 && count <= bucketsMax) return count;
-  throw new ProblemError('invalid_query', `\`buckets\` is a whole number from 1 to ${bucketsMax}`);
+  throw new ProblemError('invalid_query', `\`buckets\` must be a whole number from 1 to ${bucketsMax}`);
 }
 
 function listOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {

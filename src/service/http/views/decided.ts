@@ -19,7 +19,7 @@ export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: nu
 
 type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
 
-/** With what the caller may do about it; an agent may do nothing. */
+/** A request as a reply, with what the caller may do about it; an agent may do nothing. */
 export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
   if (call.agent === null) return requestDetail(seen.state, seen.nowMs, mayFor(call, seen));
   return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
@@ -39,7 +39,7 @@ export async function lookFor(
   return seen !== null && isSeenBy(call, seen) ? seen : null;
 }
 
-/** The same for whoever is asked, and the control owner of the agent. Throws where it is not for the caller, or waits for others. */
+/** The request where the caller is asked, or is the agent's control owner. Throws where it is not for them, or waits for others. */
 export async function lookAsAsked(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
@@ -52,7 +52,7 @@ export async function lookAsAsked(
   return seen;
 }
 
-/** The same, where it still waits. */
+/** As `lookAsAsked`, where the request still waits; throws where it does not. */
 export async function lookWhileWaiting(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,

@@ -7,7 +7,7 @@ import type { Store } from '../../store/contract/store.ts';
 
 export const grantedMax = 500;
 const requestsAtOnce = 100;
-/** So many parts of the agent's requests are looked through, of which few may be of the action. */
+/** Parts of the agent's requests that are looked through, few of which may be of the action. */
 const partsMax = 25;
 
 export async function lastGranted(

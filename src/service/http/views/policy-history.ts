@@ -1,5 +1,10 @@
 // The sets that have been active, and two of them compared, as clients see them.
 
+import type { PolicyHistory } from '../../policies/policy-history.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { SetTexts } from '../../policies/texts.ts';
+import type { Parameter } from '../contract/operation.ts';
+import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, textOrNull, time } from '../contract/schemas.ts';
 import { arrayOf, compareReplyExample, comparisonSchema, orNull, triedExamplesSchema } from './comparison.ts';
 import { diagnosticsSchema } from './playground.ts';
@@ -75,3 +80,48 @@ export const compareSetsExample = {
   requests,
   files: [{ path: 'payments.policy', old: '# 500 USD\n', new: '# 600 USD\n', is_whole: true }],
 } as const;
+
+const sides = ['old', 'new'] as const;
+
+const digestParameter = (name: (typeof sides)[number]): Parameter => ({
+  name,
+  in: 'query',
+  isRequired: true,
+  example: compareSetsExample.comparison[name].digest,
+  description: 'The digest of a set in the history.',
+  schema: { type: 'string' },
+});
+
+/** Which two sets are meant. */
+export const setParameters: readonly Parameter[] = sides.map(digestParameter);
+
+interface SetSources {
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly policyHistory: Pick<PolicyHistory, 'texts'>;
+}
+
+/** The texts of both. */
+export async function setsOf(
+  sources: SetSources,
+  query: Readonly<Record<string, string>>,
+): Promise<{ readonly old: SetTexts; readonly new: SetTexts }> {
+  const [old, now] = await Promise.all(sides.map((side) => textsOf(sources, query, side)));
+  return { old: old!, new: now! };
+}
+
+async function textsOf(
+  { policies, policyHistory }: SetSources,
+  query: Readonly<Record<string, string>>,
+  side: (typeof sides)[number],
+): Promise<SetTexts> {
+  const digest = query[side];
+  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
+  const active = policies.current();
+  const texts = digest === active.digest ? active.texts : await policyHistory.texts(digest);
+  if (texts === null)
+    throw new ProblemError(
+      'not_found',
+      `\`${side}\`: there is no such set, or its texts are not kept any more`,
+    );
+  return texts;
+}

@@ -270,7 +270,7 @@ function comparePlaces(one: PagePlace, other: PagePlace): number {
 
 function readSeconds(text: string): number {
   if (/^\d{1,8}$/.test(text)) return Number(text);
-  throw new ProblemError('invalid_query', '`older_than` is a whole number of seconds');
+  throw new ProblemError('invalid_query', '`older_than` must be a whole number of seconds');
 }
 
 export const queueParameters: readonly Parameter[] = [

@@ -50,7 +50,7 @@ async function agentIdOf({ agents }: Store, named: string): Promise<string> {
 
 function readRisk(name: string, text: string): number {
   if (/^\d{1,3}$/.test(text) && Number(text) <= 100) return Number(text);
-  throw new ProblemError('invalid_query', `\`${name}\` is a whole number from 0 to 100`);
+  throw new ProblemError('invalid_query', `\`${name}\` must be a whole number from 0 to 100`);
 }
 
 const textLengthMax = 200;
@@ -58,11 +58,11 @@ const textLengthMax = 200;
 /** An empty text asks nothing. */
 export function readSearchText(text: string): WantedText | null {
   if (text.length > textLengthMax)
-    throw new ProblemError('invalid_query', `\`text\` has at most ${textLengthMax} characters`);
+    throw new ProblemError('invalid_query', `\`text\` must have at most ${textLengthMax} characters`);
   const wanted = wantedText(text);
   if (wanted.length > 0) return wanted;
   if (text.trim() === '') return null;
-  throw new ProblemError('invalid_query', '`text` has at least one letter or digit');
+  throw new ProblemError('invalid_query', '`text` must have at least one letter or digit');
 }
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -70,7 +70,7 @@ const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\
 function readTime(name: string, text: string): number {
   const ms = timeForm.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new ProblemError('invalid_query', `\`${name}\` is a time such as 2026-03-02T10:00:00Z`);
+  throw new ProblemError('invalid_query', `\`${name}\` must be a time such as 2026-03-02T10:00:00Z`);
 }
 
 export function filterParameter(

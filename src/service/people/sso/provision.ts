@@ -12,7 +12,13 @@ import type { RolesAndGroups } from '../access.ts';
 import { adminGuard, guardOf, isAnotherAdmin } from '../change-person.ts';
 import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
-import { type Person, type ProvisionedGroup, type ProvisionedPerson, shownPerson } from '../person.ts';
+import {
+  type Person,
+  type ProvisionedGroup,
+  type ProvisionedPerson,
+  providedPerson,
+  shownPerson,
+} from '../person.ts';
 import { endings } from '../sessions.ts';
 import { mapGroups, type RoleRule } from './mapping.ts';
 
@@ -329,7 +335,7 @@ async function outcomeOf(
   const present = await directory.people.findByName(email);
   if (present === null) {
     if (!isLetIn || ground.given === null) return { before: null, after: null, writes: [keep(null)] };
-    const after = newPerson(value, { email, given: ground.given, nowMs: ground.nowMs });
+    const after = providedPerson({ email, name: nameOf(value), given: ground.given, nowMs: ground.nowMs });
     return { before: null, after, writes: [keep(after.id), directory.people.put(after, 0)] };
   }
   const others = await directory.provisioned.list({ parent: present.value.id, countMax: readAtOnce });
@@ -383,27 +389,6 @@ async function changed(
       ...(isLocal ? await factorRemovals(directory, before.id) : []),
       ...(isLocal || isOut ? await endings(directory, before.id) : []),
     ],
-  };
-}
-
-interface NewPerson {
-  readonly email: string;
-  readonly given: RolesAndGroups;
-  readonly nowMs: number;
-}
-
-function newPerson(said: ProvisionedPerson, { email, given, nowMs }: NewPerson): Person {
-  return {
-    id: randomUUID(),
-    email,
-    name: nameOf(said) ?? email,
-    roles: [...given.roles],
-    groups: [...given.groups],
-    status: 'active',
-    passwordHash: null,
-    totp: null,
-    createdAtMs: nowMs,
-    changedAtMs: nowMs,
   };
 }
 

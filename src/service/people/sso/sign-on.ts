@@ -2,7 +2,7 @@
 // gives them a role at this moment; what is theirs here follows the provider at each look; an account of this service is taken over
 // only where the provider has verified the address, and never that of an admin.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { canonicalEmail } from '../../../language/value/email.ts';
 import { nameProblem } from '../../../language/value/visible-text.ts';
 import { deriveKey, seal, unseal } from '../../agents/sealing.ts';
@@ -11,7 +11,7 @@ import type { RolesAndGroups } from '../access.ts';
 import { adminGuard, isAnotherAdmin } from '../change-person.ts';
 import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
-import { type Person, recordName, type SignOn, shownPerson } from '../person.ts';
+import { type Person, providedPerson, recordName, type SignOn, shownPerson } from '../person.ts';
 import { endings, type SignedIn, startSession } from '../sessions.ts';
 import { findProvisioned } from './find-provisioned.ts';
 import { mapGroups } from './mapping.ts';
@@ -100,18 +100,7 @@ async function create(
   { email, claims, given, identityId }: Mapped & { readonly email: string; readonly identityId: string },
 ): Promise<Person | NotLetIn> {
   const nowMs = Math.trunc(directory.clock());
-  const person: Person = {
-    id: randomUUID(),
-    email,
-    name: nameOf(claims) ?? email,
-    roles: [...given.roles],
-    groups: [...given.groups],
-    status: 'active',
-    passwordHash: null,
-    totp: null,
-    createdAtMs: nowMs,
-    changedAtMs: nowMs,
-  };
+  const person = providedPerson({ email, name: nameOf(claims), given, nowMs });
   const identity = { id: identityId, personId: person.id, createdAtMs: nowMs };
   const writes = [directory.people.put(person, 0), directory.identities.put(identity, 0)];
   const change = {

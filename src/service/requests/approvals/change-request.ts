@@ -89,7 +89,7 @@ export interface ChangeRequest {
   readonly follow?: (events: Events, state: RequestState) => void;
 }
 
-/** More than can come between: each time somebody else's change has been stored. */
+/** Tries of one change: each follows a change by somebody else, and more than can come between. */
 const triesMax = 50;
 
 export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<Changed> {
@@ -199,7 +199,7 @@ function basisOf(
   };
 }
 
-/** For lists; nothing is granted on this. */
+/** Reads several requests for a list; nothing is granted on this. */
 export async function lookAtAll(
   deps: DecisionsDeps,
   states: readonly RequestState[],
@@ -254,7 +254,7 @@ function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: Agen
   return found === null ? null : stoppedText;
 }
 
-/** The same whatever the reason: agents read it, and the reason is for people, who read it above every page. */
+/** What agents read, whatever the operator's reason: that is for people, who read it above every page. */
 export const stoppedText = 'an operator has stopped this';
 
 /** A wait that has ended leaves the meters, or counts in them from now on. */

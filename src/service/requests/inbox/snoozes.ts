@@ -15,7 +15,7 @@ export interface Snooze {
 }
 
 const kind: InboxKind<Snooze> = { kind: 'snooze', parentOf: ({ personId }) => personId };
-/** So much is left of the wait, at least, when the request comes back. */
+/** How much of the wait is left at least when the request comes back. */
 export const snoozeLeavesMs = 10 * 60_000;
 /** That many a person keeps in mind. */
 const snoozesMax = 200;

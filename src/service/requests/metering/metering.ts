@@ -251,13 +251,13 @@ export async function metered(
   }
 }
 
-/** Entries are kept so much longer than any reading counts them, for a clock that is set back. */
+/** How much longer entries are kept than any reading counts them, for a clock that is set back. */
 const keptBeyondMs = 48 * 60 * 60 * 1000;
 const forgottenAtOnce = 500;
-/** What could not be read is tried again after so long. */
+/** After how long a reading that failed is tried again. */
 const fillAgainMs = 1_000;
 
-/** Both are sorted. */
+/** Whether two sorted lists have the same definitions. */
 function areSame(a: readonly MeterDefinition[], b: readonly MeterDefinition[]): boolean {
   return a === b || (a.length === b.length && a.every(({ id }, at) => id === b[at]!.id));
 }

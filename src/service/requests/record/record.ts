@@ -143,7 +143,7 @@ export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): R
   return { ...decisionRecord(recordJson), ...row };
 }
 
-/** Of the text that `requestRow` has made. */
+/** The record in a text that `requestRow` has made. */
 export function decisionRecord(recordJson: string): DecisionRecord {
   const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: KeptTrace };
   return { ...kept, trace: readTrace(kept.trace) };

@@ -8,7 +8,7 @@ import type { RequestRow } from './records.ts';
 /** A longer word is known by its beginning, in requests and in what is searched for. */
 const wordLengthMax = 40;
 
-/** So many different words of one request are searchable: the first ones. */
+/** Different words of one request that are searchable: the first ones. */
 const wordsOfRequestMax = 20_000;
 
 const unspaced =

@@ -268,7 +268,7 @@ export interface RequestsFound {
    * so one of a rare filter may hold few, or none.
    */
   readonly next: RequestPlace | null;
-  /** So many numbers of records, or fewer, a search has not come by yet: its index is being filled. 0 where no text is asked. */
+  /** Numbers of records that are not in the search index yet, at most; 0 where no text is asked. */
   readonly unsearched: number;
 }
 

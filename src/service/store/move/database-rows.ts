@@ -10,12 +10,20 @@ import { toStoreFailure } from '../postgres/server/errors.ts';
 import { bucketDigits, type CopiedTable } from './copied-tables.ts';
 import { bucketEnds } from './file-rows.ts';
 import { type Moved, movedId, placementKind } from './placement.ts';
-import { type BucketSum, type CopiedValue, digestColumn, sumColumns } from './row-sums.ts';
+import {
+  type BucketSum,
+  type CopiedValue,
+  digestColumn,
+  digestOfDigests,
+  digestOfRows,
+  sumColumns,
+} from './row-sums.ts';
 
 export interface DatabaseRows {
   /** Makes the database one that is not whole. `whole`: it is one already, and holds records. Rejects where another copy goes on. */
   begin(place: string): Promise<'begun' | 'whole'>;
-  append(records: readonly ChainRecord[]): Promise<void>;
+  /** Yields whether they came out as they went in. */
+  append(records: readonly ChainRecord[]): Promise<boolean>;
   /** Forgets all records, whose beginning the file has no more. */
   clear(): Promise<void>;
   /** For the plans of queries; takes a while. */
@@ -66,6 +74,8 @@ export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
   }
   // Between two statements of a transaction the file is read.
   await query('SET idle_in_transaction_session_timeout = 0');
+  // What is lost is copied again; the end waits until all is kept.
+  await query('SET synchronous_commit = off');
   const types = await columnTypes(query);
   const together = async <T>(work: () => Promise<T>): Promise<T> => {
     await query('BEGIN');
@@ -90,6 +100,7 @@ export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
         const [last] = await query<Link>('SELECT sequence, hash FROM chain_end FOR UPDATE');
         if (last?.sequence !== 0)
           throw new StoreError('tampered', 'something was written to the database while it was copied to');
+        await query('SET LOCAL synchronous_commit = on');
         for (const table of tableNames) await query(`DELETE FROM ${table} WHERE sequence <= $1`, [prunedTo]);
         await work();
         await query('SELECT writ_end($1, $2)', [end.sequence, end.hash]);
@@ -173,16 +184,40 @@ async function insert(
   );
 }
 
-async function append(query: Query, types: ColumnTypes, records: readonly ChainRecord[]): Promise<void> {
-  for (const kind of Object.keys(recordTables) as (keyof typeof recordTables)[]) {
+async function append(query: Query, types: ColumnTypes, records: readonly ChainRecord[]): Promise<boolean> {
+  const tables = Object.entries(recordTables).flatMap(([kind, table]) => {
     const own = records.filter(({ entry }) => entry.kind === kind);
     const columns = Object.keys(own[0]?.entry ?? {}).filter((name) => name !== 'kind');
-    await insert(query, types, recordTables[kind], {
-      columns: [...columns, 'hash'],
-      rows: own.map(({ entry, hash }) => [...columns.map((name) => entry[name] ?? null), hash]),
-      added: kind === 'change' ? {} : { slot: '0' },
-    });
-  }
+    const rows = own.map(({ entry, hash }) => [...columns.map((name) => entry[name] ?? null), hash]);
+    return rows.length === 0 ? [] : [{ table, columns: [...columns, 'hash'], rows }];
+  });
+  for (const { table, columns, rows } of tables)
+    await insert(query, types, table, { columns, rows, added: table === 'changes' ? {} : { slot: '0' } });
+  await noteStates(query, records);
+  for (const one of tables) if (!(await haveComeOut(query, one))) return false;
+  return true;
+}
+
+interface StoredRecords extends Pick<Rows, 'columns' | 'rows'> {
+  readonly table: string;
+}
+
+/** Whether the rows lie there as they were sent. */
+async function haveComeOut(query: Query, { table, columns, rows }: StoredRecords): Promise<boolean> {
+  const at = columns.indexOf('sequence');
+  const texts = columns.map((column) => `${column}::text`);
+  const asking = query<{ digest: string }>(
+    `SELECT ${digestOfDigests} FROM (
+       SELECT sequence, ${digestColumn(texts)} FROM ${table} WHERE sequence BETWEEN $1 AND $2) AS rows`,
+    [rows[0]?.[at], rows.at(-1)?.[at]],
+  );
+  // While the server makes its own.
+  const sent = digestOfRows(rows);
+  return (await asking)[0]?.digest === sent;
+}
+
+/** How requests stand since their events. */
+async function noteStates(query: Query, records: readonly ChainRecord[]): Promise<void> {
   const events = records.flatMap(({ entry }) => (entry.kind === 'event' ? [String(entry.request_id)] : []));
   if (events.length === 0) return;
   await query(

@@ -1,5 +1,6 @@
-// Rows of a table into sums that two databases can compare: a count, and a sum over a digest of each row. A large table is
-// summed in buckets, so that only what differs is copied again. INVARIANT: both databases make the same text of the same row.
+// Rows of a table into what two databases can compare. Rows that change: a count, and a sum over a digest of each row; a large table
+// is summed in buckets, so that only what differs is copied again. Records: a digest of the digests of all rows in their
+// order. INVARIANT: both databases make the same text of the same row.
 
 import { hash } from 'node:crypto';
 
@@ -16,12 +17,7 @@ export type CopiedValue = string | number | bigint | null;
 const hexDigits = 6;
 
 export function addRow(sum: BucketSum, values: readonly CopiedValue[]): BucketSum {
-  let text = '';
-  for (const value of values) {
-    const shown = value === null ? '' : String(value);
-    text += value === null ? 'N' : `V${Buffer.byteLength(shown)}:${shown}`;
-  }
-  const digest = hash('md5', text);
+  const digest = rowDigest(values);
   return {
     count: sum.count + 1,
     high: sum.high + Number.parseInt(digest.slice(0, hexDigits), 16),
@@ -31,7 +27,24 @@ export function addRow(sum: BucketSum, values: readonly CopiedValue[]): BucketSu
 
 export const noRows: BucketSum = { count: 0, high: 0, low: 0 };
 
-/** The same in SQL: the digest of a row, of whose columns the texts are given, */
+function rowDigest(values: readonly CopiedValue[]): string {
+  let text = '';
+  for (const value of values) {
+    const shown = value === null ? '' : String(value);
+    text += value === null ? 'N' : `V${Buffer.byteLength(shown)}:${shown}`;
+  }
+  return hash('md5', text);
+}
+
+/** The digest of rows in their order; null where there is none. */
+export function digestOfRows(rows: readonly (readonly CopiedValue[])[]): string | null {
+  return rows.length === 0 ? null : hash('md5', rows.map(rowDigest).join(''));
+}
+
+/** The digest of rows in SQL, over the `digest` of each and its `sequence`. */
+export const digestOfDigests = `md5(string_agg(digest, '' ORDER BY sequence)) AS digest`;
+
+/** The digest of a row in SQL, of whose columns the texts are given. */
 export function digestColumn(texts: readonly string[]): string {
   const row = texts.map((text) => `coalesce('V' || octet_length(${text}) || ':' || ${text}, 'N')`);
   return `md5(${row.join(' || ')}) AS digest`;
@@ -41,7 +54,7 @@ function partOfDigest(from: number): string {
   return `sum(('x' || substr(digest, ${from}, ${hexDigits}))::bit(24)::int4)::int8`;
 }
 
-/** and the sums over them. */
+/** The sums over these digests in SQL. */
 export const sumColumns = `count(*) AS count, ${partOfDigest(1)} AS high, ${partOfDigest(hexDigits + 1)} AS low`;
 
 /** The buckets that are not the same in both. */

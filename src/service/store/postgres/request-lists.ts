@@ -1,6 +1,6 @@
 // Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
-// INVARIANT: what a query costs does not grow with the records: a list databaseWalks one index from where the page before ended, and
-// so far and no farther; the queue databaseWalks those that are pending.
+// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended,
+// and so far and no farther; the queue walks those that are pending.
 
 import { askedOwner } from '../contract/asked-owner.ts';
 import type {

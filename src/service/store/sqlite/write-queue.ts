@@ -69,12 +69,12 @@ function untilReady(worker: Worker): Promise<void> {
   });
 }
 
-/** Turns of the event loop for which a small batch waits while each of them brings more writes, */
+/** Turns of the event loop for which a small batch waits while each of them brings more writes. */
 const turnsMax = 4;
-/** and how large a batch no longer waits. */
+/** Writes with which a batch no longer waits. */
 const enoughWrites = 32;
 
-/** So long a failed batch is held against the store unless another succeeds; then the next write may try. */
+/** How long a failed batch is held against the store unless another succeeds; then the next write may try. */
 const failureShownMs = 5_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batch under way.

@@ -91,7 +91,7 @@ function storeAdmin(store: Store): AgentAdmin {
         throw new CommandError(
           result.kind === 'unknown-agent'
             ? `there is no agent \`${name}\``
-            : `\`${agent.name}\` has two good keys already: wait for the end of the older one, or end both with --grace now`,
+            : `\`${agent.name}\` has two valid keys already: wait until the older one ends, or end both with --grace now`,
         );
       const oldKeyNotAfter = shownTime(nowMs + graceMs);
       return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };

@@ -15,7 +15,7 @@ export function readMoment(text: string): number {
 const agoForm = /^([1-9]\d{0,4})([hdw])$/;
 const unitMs = { h: 60 * 60 * 1000, d: 24 * 60 * 60 * 1000, w: 7 * 24 * 60 * 60 * 1000 } as const;
 
-/** So long before `nowMs`, such as `90d`; or a moment. Throws a UsageError. */
+/** The moment that a text says: a time before `nowMs` such as `90d`, or a date. Throws a UsageError. */
 export function readSince(text: string, nowMs: number): number {
   const [, count, unit] = agoForm.exec(text) ?? [];
   if (count !== undefined) return nowMs - Number(count) * unitMs[unit as keyof typeof unitMs];

@@ -9,6 +9,7 @@ import {
   type ComparisonOperator,
   type Expression,
   type Literal,
+  mirroredComparison,
   oppositeComparison,
 } from '../../../language/model/expression.ts';
 import type { Policy, PolicySet, Rule } from '../../../language/model/policy.ts';
@@ -167,19 +168,13 @@ function isTruth(expression: Expression, value: boolean): boolean {
   return expression.kind === 'literal' && expression.value === value;
 }
 
-const mirror = {
-  '==': '==',
-  '!=': '!=',
-  '<': '>',
-  '<=': '>=',
-  '>': '<',
-  '>=': '<=',
-} as const satisfies Record<ComparisonOperator, ComparisonOperator>;
-
 function normalizeCompare(whole: Compare, ctx: Context): Expression {
   const { left, right } = whole;
   if (left.kind === 'literal' && right.kind !== 'literal') {
-    return normalizeCompare({ ...whole, operator: mirror[whole.operator], left: right, right: left }, ctx);
+    return normalizeCompare(
+      { ...whole, operator: mirroredComparison[whole.operator], left: right, right: left },
+      ctx,
+    );
   }
   const bound = right.kind === 'literal' ? quantityOf(right) : null;
   if (bound === null || whole.operator === '==' || whole.operator === '!=') return whole;

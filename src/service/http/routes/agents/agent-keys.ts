@@ -60,7 +60,7 @@ const rotateKey = route<AgentDeps, { grace_seconds?: number }>({
     const result = await registry.rotateKey(store, { agentId: agent.id, graceMs, nowMs: atMs, ...by(call) });
     if (result.kind === 'unknown-agent') throw notFound('agent');
     if (result.kind !== 'rotated') {
-      throw conflict('there are two good keys: wait for the end of the older one, or send `grace_seconds` 0');
+      throw conflict('two keys are valid: wait until the older one ends, or send `grace_seconds` 0');
     }
     call.reply.code(201);
     const ends = timeText(atMs + graceMs);

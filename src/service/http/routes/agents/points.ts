@@ -266,7 +266,7 @@ async function agentsNamed({ agents }: Store, names: readonly string[]): Promise
   if (unknown.length > 0) {
     const problems = unknown.map(() => ({
       field: 'agents',
-      detail: 'an agent is named that does not exist',
+      detail: 'one of these agents does not exist',
     }));
     throw invalidBody({ kind: 'invalid', problems });
   }
@@ -296,9 +296,7 @@ function refusedPoint(
     case 'conflict':
       return conflict();
     case 'too-many-keys':
-      return conflict(
-        'there are two good keys: wait for the end of the older one, or send `grace_seconds` 0',
-      );
+      return conflict('two keys are valid: wait until the older one ends, or send `grace_seconds` 0');
     case 'invalid':
       return invalidBody({ kind: 'invalid', problems: [...result.problems] });
   }

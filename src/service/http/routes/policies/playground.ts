@@ -203,9 +203,12 @@ export function refusePaths(files: readonly TextFile[]): void {
     const pointer = `/files/${at}/path`;
     if (!isFilePath(path))
       return [
-        { pointer, detail: 'is a path relative to the policy directory, such as `payments/limits.policy`' },
+        {
+          pointer,
+          detail: 'it has to be a path relative to the policy directory, such as `payments/limits.policy`',
+        },
       ];
-    return isTwice ? [{ pointer, detail: 'is there twice' }] : [];
+    return isTwice ? [{ pointer, detail: 'this file is listed twice' }] : [];
   });
   if (errors.length > 0) throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
 }

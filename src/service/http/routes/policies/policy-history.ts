@@ -7,8 +7,6 @@ import type { Activation, PolicyHistory } from '../../../policies/policy-history
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../policies/texts.ts';
 import { type Route, route } from '../../calls/route.ts';
-import type { Parameter } from '../../contract/operation.ts';
-import { ProblemError } from '../../contract/problem.ts';
 import { timeText } from '../../contract/schemas.ts';
 import { playgroundProblems, putQuestion } from '../../views/playground.ts';
 import {
@@ -17,6 +15,8 @@ import {
   type ChangedFile,
   compareSetsExample,
   compareSetsSchema,
+  setParameters,
+  setsOf,
 } from '../../views/policy-history.ts';
 
 interface HistoryDeps {
@@ -50,17 +50,6 @@ function activationView({ digest, commit, atMs, policies, actions, hasTexts }: A
   return { digest, commit, activated_at: timeText(atMs), policies, actions, has_texts: hasTexts };
 }
 
-const sides = ['old', 'new'] as const;
-
-const digestParameter = (name: (typeof sides)[number]): Parameter => ({
-  name,
-  in: 'query',
-  isRequired: true,
-  example: compareSetsExample.comparison[name].digest,
-  description: 'The digest of a set in the history.',
-  schema: { type: 'string' },
-});
-
 const compareSets = route<HistoryDeps>({
   method: 'GET',
   url: '/v1/policies/compare',
@@ -70,16 +59,15 @@ const compareSets = route<HistoryDeps>({
     summary: 'Which requests one set of the history decides otherwise than another',
     description:
       'The loosest first, each with an example, and the proof that nothing else changes, with the texts of the files that differ.',
-    parameters: sides.map(digestParameter),
+    parameters: setParameters,
     replies: {
       200: { description: 'What changes', schema: compareSetsSchema, example: compareSetsExample },
     },
     problems: ['not_found', ...playgroundProblems],
   },
   handle: async (deps, call) => {
-    const [old, now] = await Promise.all(sides.map((side) => textsOf(deps, call.query, side)));
     const { playground, policies } = deps;
-    const asked = { old: old!, new: now! };
+    const asked = await setsOf(deps, call.query);
     const active = policies.current();
     const compared = await putQuestion(playground, 'compare sets', asked, { call, active });
     return { ...compared, files: changedFiles(asked) };
@@ -87,23 +75,6 @@ const compareSets = route<HistoryDeps>({
 });
 
 export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, compareSets];
-
-async function textsOf(
-  { policies, policyHistory }: HistoryDeps,
-  query: Readonly<Record<string, string>>,
-  side: (typeof sides)[number],
-): Promise<SetTexts> {
-  const digest = query[side];
-  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
-  const active = policies.current();
-  const texts = digest === active.digest ? active.texts : await policyHistory.texts(digest);
-  if (texts === null)
-    throw new ProblemError(
-      'not_found',
-      `\`${side}\`: there is no such set, or its texts are not kept any more`,
-    );
-  return texts;
-}
 
 /** Nobody reads more, line by line. */
 const filesMax = 100;

@@ -1,5 +1,5 @@
 // POST /v1/policies/roll-back: a set of the history back into the policy directory, recorded with who did it and why. INVARIANT:
-// the set that goes is kept in the history first, and a set that does not come into force is taken out again.
+// the set that goes is kept in the history first, and a set that does not become active is taken out again.
 
 import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -94,7 +94,7 @@ async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen
       'the files on the disk are not active, and would be lost: fix them or take them away first',
     );
   const { digest, texts } = policies.current();
-  if (digest !== seen) throw refused('another set has come into force since: look at it first');
+  if (digest !== seen) throw refused('other policies have become active since: look at them first');
   await policyHistory.note();
   if ((await policyHistory.texts(digest))?.index !== texts.index)
     throw refused('the active policies are not kept in the history, and would be lost');

@@ -213,7 +213,7 @@ function readUntil(
     latestMs <= nowMs
       ? 'its deadline is too near to put it off'
       : !(atMs > nowMs)
-        ? '`until` is a moment to come'
+        ? '`until` must be in the future'
         : atMs > latestMs
           ? `\`until\` is ${timeText(latestMs)} at the latest, so that time is left to decide`
           : null;

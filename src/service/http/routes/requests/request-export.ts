@@ -32,7 +32,7 @@ const format: Parameter = {
 };
 
 const rowsMax = 100_000;
-/** So few that reading them holds nobody up. */
+/** Rows that are read in one step, so few that nobody is held up. */
 const rowsAtOnce = 50;
 
 const csvColumns = {

@@ -29,7 +29,7 @@ function assignmentsIn(given: unknown): readonly Assignment[] {
   const operation = objectOf(given, 'an operation');
   const op = String(memberOf(operation, 'op')).toLowerCase();
   if (op !== 'add' && op !== 'replace' && op !== 'remove') {
-    throw new ScimError(400, '`op` is one of add, replace, remove', 'invalidSyntax');
+    throw new ScimError(400, '`op` must be one of add, replace, remove', 'invalidSyntax');
   }
   const [path, value] = [memberOf(operation, 'path'), memberOf(operation, 'value')];
   if (typeof path === 'string') return [assignment(op, path, value)];

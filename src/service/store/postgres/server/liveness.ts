@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { isServerFault, toStoreFailure } from './errors.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** So long a failed write is held against the store unless another succeeds; then the next may try. */
+/** How long a failed write is held against the store unless another succeeds; then the next may try. */
 const failureShownMs = 5_000;
 /** A server that does not answer for so long is not there, as far as anybody asks: together with the next, within a second. */
 const silenceShownMs = 650;
