@@ -31,13 +31,23 @@ interface Recorded {
 }
 
 /** The service decides each payload; then it stops. */
-async function record(...payloads: readonly object[]): Promise<Recorded> {
+function recordPayloads(...payloads: readonly object[]): Promise<Recorded> {
+  return record({ policies: { 'p.policy': policyText }, payloads });
+}
+
+interface ToRecord {
+  /** Files of the policy directory by name. */
+  readonly policies: Readonly<Record<string, string>>;
+  readonly payloads: readonly object[];
+}
+
+async function record({ policies: files, payloads }: ToRecord): Promise<Recorded> {
   const directory = createFolder();
   const policies = join(directory, 'policies');
   const policyFile = join(policies, 'p.policy');
   const data = join(directory, 'var');
   mkdirSync(policies);
-  writeFileSync(policyFile, policyText);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(policies, name), text);
   let welcome = '';
   const service = await serve({
     directory,
@@ -71,7 +81,7 @@ async function record(...payloads: readonly object[]): Promise<Recorded> {
 
 describe('writ audit replay', () => {
   it('decides one request or all again, and says that they are the same', async () => {
-    const { ids, run } = await record({ n: 1 }, { n: 13 }, { n: 99 }, { n: 'x' }, {});
+    const { ids, run } = await recordPayloads({ n: 1 }, { n: 13 }, { n: 99 }, { n: 'x' }, {});
     expect(await run(ids[1]!)).toMatchObject({
       code: 0,
       stdout: '✓ 1 decided the same again, 0 otherwise\n',
@@ -84,7 +94,7 @@ describe('writ audit replay', () => {
   });
 
   it('compares the decision alone where secrets were withheld, and says what cannot be repeated', async () => {
-    const { run } = await record(
+    const { run } = await recordPayloads(
       { n: 1, token: 'sesame' },
       { n: 13, token: 'sesame' },
       { n: 'x', token: 'sesame' },
@@ -95,7 +105,7 @@ describe('writ audit replay', () => {
   });
 
   it('lists what was recorded otherwise, to the place', async () => {
-    const { ids, run, tamper } = await record({ n: 1 }, { n: 13 });
+    const { ids, run, tamper } = await recordPayloads({ n: 1 }, { n: 13 });
     tamper(
       `UPDATE requests SET record_json = replace(record_json, '"outcome":"DENY"', '"outcome":"ALLOW"') WHERE id = '${ids[1]}'`,
     );
@@ -117,7 +127,7 @@ describe('writ audit replay', () => {
   });
 
   it('judges by the same policies alone', async () => {
-    const { ids, run, policyFile } = await record({ n: 1 }, { n: 13 });
+    const { ids, run, policyFile } = await recordPayloads({ n: 1 }, { n: 13 });
     writeFileSync(policyFile, policyText.replace('< 50', '< 60'));
     expect(await run(ids[0]!)).toMatchObject({
       code: 1,
@@ -128,8 +138,49 @@ describe('writ audit replay', () => {
     expect(await run('--all')).toMatchObject({ code: 0 });
   });
 
+  it('names the cells of tables that are others by now', async () => {
+    const text = `
+action a.b { n: integer 0..100, token?: secret string 4..20 }
+table grades from "grades.csv" key n: integer { name: string, open: boolean }
+policy p on a.* { allow small when grades[payload.n].name == "low" and grades[payload.n].open or payload.n in grades }
+`;
+    const { ids, run, policies } = await record({
+      policies: { 'p.policy': text, 'grades.csv': 'n,name,open\n1,low,true\n2,low,true\n' },
+      payloads: [{ n: 1 }, { n: 2 }, { n: 3 }],
+    });
+    expect(await run('--all')).toMatchObject({ code: 0 });
+    writeFileSync(join(policies, 'grades.csv'), 'n,name,open\n1,high,true\n3,low,false\n');
+    const { code, stdout } = await run('--all');
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      [
+        `rows of ${ids[0]} (a.b)`,
+        '    grades[payload.n].name: recorded "low", now "high"',
+        `rows of ${ids[1]} (a.b)`,
+        '    grades[payload.n].name: recorded "low", now "unknown"',
+        '    grades[payload.n].open: recorded true, now "unknown"',
+        '    payload.n in grades: recorded true, now false',
+        `rows of ${ids[2]} (a.b)`,
+        '    grades[payload.n].name: recorded "unknown", now "low"',
+        '    grades[payload.n].open: recorded "unknown", now false',
+        '    payload.n in grades: recorded false, now true',
+        '✗ 0 decided the same again, 0 otherwise',
+        '  3 were decided by other policies than these',
+        '',
+      ].join('\n'),
+    );
+    const { rows } = JSON.parse((await run(ids[0]!, '--json')).stdout);
+    expect(rows).toEqual([
+      {
+        id: ids[0],
+        action: 'a.b',
+        differences: [{ place: 'grades[payload.n].name', recorded: 'low', replayed: 'high' }],
+      },
+    ]);
+  });
+
   it('says that another engine decided', async () => {
-    const { ids, run, tamper, data, policies } = await record({ n: 1 });
+    const { ids, run, tamper, data, policies } = await recordPayloads({ n: 1 });
     tamper(
       `UPDATE requests SET record_json = replace(record_json, '"unicode":"', '"unicode":"1.') WHERE id = '${ids[0]}'`,
     );
@@ -142,7 +193,7 @@ describe('writ audit replay', () => {
   });
 
   it('takes one id or --all, of a request that is there', async () => {
-    const { run, data } = await record({ n: 1 });
+    const { run, data } = await recordPayloads({ n: 1 });
     expect(await run()).toMatchObject({ code: 2 });
     expect(await run('x', '--all')).toMatchObject({ code: 2 });
     expect(await run('nothing')).toMatchObject({ code: 1, stderr: 'error: there is no request `nothing`\n' });

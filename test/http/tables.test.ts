@@ -287,3 +287,57 @@ test('a row that cannot be recorded is not active', async () => {
   }
   expect(await refund('f-1')).toMatchObject({ message: expect.stringContaining('no order f-1') });
 });
+
+test('the request and its explanation show what was read, also when the row is another one by then', async () => {
+  await put('orders/x-1', open);
+  const { request_id: id } = await refund('x-1');
+  await put('orders/x-1', { ...open, owner: 'another' });
+  const shown = await admin.send(`/v1/requests/${id}`);
+  const own = shown.body.trace.find(({ rule }: { rule: string }) => rule === 'refunds/own');
+  expect(own.reads).toMatchObject({
+    'orders[payload.order_id].owner': { value: 'buyer' },
+    'orders[payload.order_id].open': { value: true },
+  });
+  const { body: explained } = await admin.send(`/v1/requests/${id}/explain`);
+  const lines = explained.conditions.flatMap(({ lines: own }: { lines: { text: string }[] }) => own);
+  expect(explained.decision).toBe('ALLOW');
+  expect(lines).toContainEqual(
+    expect.objectContaining({ text: 'orders[payload.order_id].owner', value: 'buyer' }),
+  );
+  // Every request is decided on the rows that it read.
+  const sent = { method: 'POST', body: { files: [], days: 1 } };
+  const { body: replayed } = await admin.send('/v1/policies/replay', sent);
+  expect(replayed).toContain('"changes":{"outcome":0,"asked":0,"rule":0}');
+  expect(replayed).toContain('"diagnostics":[]');
+});
+
+test('the playground takes rows beside the request', async () => {
+  const payload = { order_id: 'p-1' };
+  const tried = async (tables?: object) => {
+    const request = {
+      action_key: 'order.refund',
+      payload,
+      agent: { name: 'buyer' },
+      ...(tables && { tables }),
+    };
+    const sent = { method: 'POST', body: { files: [], request } };
+    return (await admin.send('/v1/policies/try', sent)).body;
+  };
+  expect((await tried({ orders: { 'p-1': open } })).decision.decision).toBe('ALLOW');
+  expect((await tried({ orders: { 'p-2': open } })).decision).toMatchObject({ reason: 'no order p-1' });
+  expect((await tried()).decision.decision).toBe('DENY');
+  const wrong = await tried({
+    orders: { 'p-1': { ...open, owner: 3 } },
+    order: {},
+    lots: { three: {} },
+    people: 3,
+  });
+  expect(
+    wrong.issues.map(({ pointer, help }: { pointer: string; help: string | null }) => [pointer, help]),
+  ).toEqual([
+    ['/tables/orders/p-1/owner', null],
+    ['/tables/order', 'did you mean `orders`'],
+    ['/tables/lots/three/n', null],
+    ['/tables/people', null],
+  ]);
+});

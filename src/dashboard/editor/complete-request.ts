@@ -15,6 +15,7 @@ const parts: readonly Offer[] = [
   { label: 'signed', info: 'whether it carries a valid signature' },
   { label: 'user', info: 'on whose behalf the agent asks', apply: '"user": {' },
   { label: 'meters', info: 'what each meter reads with this request', apply: '"meters": {' },
+  { label: 'tables', info: 'rows of pushed tables, by table and key', apply: '"tables": {' },
 ];
 const tiers = ['low', 'medium', 'high', 'critical'];
 const agentParts: readonly Offer[] = [

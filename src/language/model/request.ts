@@ -42,6 +42,15 @@ export function pushedRow(
   return undefined;
 }
 
+/** Those that are there, for where no others are. */
+export function presentRows({ given }: PushedRows): Readonly<Record<string, JsonObject>> {
+  const tables = Object.entries(given).map(([table, rows]) => {
+    const present = Object.entries(rows).filter((entry): entry is [string, JsonObject] => entry[1] !== null);
+    return [table, Object.fromEntries(present)] as const;
+  });
+  return Object.fromEntries(tables);
+}
+
 export const riskTiers = ['low', 'medium', 'high', 'critical'] as const;
 export type RiskTier = (typeof riskTiers)[number];
 

@@ -127,6 +127,9 @@ function writeParts(condition: Condition, into: Gathering): void {
       writeConstant(condition, globForm(condition.pattern), into);
       break;
     case 'in-table':
+      writeTerm(condition.subject, into);
+      writeConstant(condition, condition.mayBeUnknown ? 'open' : '', into);
+      break;
     case 'in-hours':
     case 'in-cidr':
     case 'matches':

@@ -4,6 +4,7 @@
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
+import { isPushed } from '../../language/model/pushed-row.ts';
 import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
 import type { EvaluationScope } from '../../language/spec/evaluate.ts';
 import { evaluate } from '../../language/spec/evaluate.ts';
@@ -88,7 +89,7 @@ function isConstant(expression: Expression, set: PolicySet): boolean {
     }
     case 'column':
       // What is pushed is a fact of each request.
-      return set.tables.get(expression.table)?.rows != null && isPlain(expression.key);
+      return !isPushed(set.tables.get(expression.table)) && isPlain(expression.key);
     case 'negate':
       return isPlain(expression.operand);
     case 'arithmetic':

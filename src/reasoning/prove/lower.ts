@@ -6,6 +6,7 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import { type Expression, mirroredComparison } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
+import { isPushed } from '../../language/model/pushed-row.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
@@ -110,6 +111,7 @@ function comparesRisk(expression: Expression): boolean {
 }
 
 function newAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
+  if (readsPushed(ctx.set, expression)) return guess(ctx, expression, elements);
   if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
   if (ctx.isCoarse && goesThroughList(ctx.set, expression)) {
     ctx.leftOpen.add(expression);
@@ -135,6 +137,13 @@ function guess(ctx: ProofContext, expression: Expression, elements: Elements): P
 }
 
 const reading: ReadonlySet<Expression['kind']> = new Set(['field', 'fact', 'meter', 'now', 'risk', 'let']);
+
+/** Rows that come with a request may be any, also where their key is a constant. */
+function readsPushed({ tables }: PolicySet, expression: Expression): boolean {
+  return [...descendants(expression)].some(
+    (part) => (part.kind === 'column' || part.kind === 'in-table') && isPushed(tables.get(part.table)),
+  );
+}
 
 function readsNothing(expression: Expression): boolean {
   return [...descendants(expression)].every(

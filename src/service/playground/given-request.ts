@@ -5,7 +5,7 @@ import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { describeSlot, payloadFaults } from '../../language/model/describe.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { Meter, PolicySet } from '../../language/model/policy.ts';
-import { type Facts, nothingSatisfied, type Reading } from '../../language/model/request.ts';
+import { type Facts, nothingSatisfied, presentRows, type Reading } from '../../language/model/request.ts';
 import type { Shape, Slot } from '../../language/model/type.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
@@ -21,6 +21,7 @@ import {
 } from '../../language/value/decimal.ts';
 import { parseIp } from '../../language/value/ip.ts';
 import { parseInstantLiteral } from '../../language/value/time.ts';
+import { readGivenRows } from './given-rows.ts';
 import type { GivenRequest, RequestIssue } from './questions.ts';
 
 /** Exactly one of the two: facts without issues, or issues. */
@@ -35,7 +36,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     return null;
   };
   const { action_key: action, payload, agent = {}, at, meters = {} } = given;
-  const { session, point, address, signed, user } = given;
+  const { session, point, address, signed, user, tables } = given;
   const atMs = at === undefined ? nowMs : readTime(at);
   if (atMs === null)
     report(
@@ -51,6 +52,12 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     );
     return amount === null ? [] : [[name, { low: amount, high: amount }]];
   });
+  const rows =
+    tables === undefined
+      ? null
+      : readGivenRows(tables, set, (steps, message, help) =>
+          report(pointerOf('tables', ...steps), message, help),
+        );
   if (atMs === null || issues.length > 0) return { facts: null, issues };
   const request = {
     ...(address === undefined ? {} : { ip: address }),
@@ -61,7 +68,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
   };
   const known = Object.fromEntries(readings);
   const facts = { action, payload, agent, request, nowMs: atMs, meters: known, satisfied: nothingSatisfied };
-  return { facts, issues: [] };
+  return { facts: rows === null ? facts : { ...facts, rows }, issues: [] };
 }
 
 /** Why the gate refuses it; nothing where it does not. */
@@ -177,7 +184,7 @@ function pointerOf(...segments: readonly string[]): string {
 
 /** The same facts as they are written; null where a reading has a part that waits, which no request can be written with. */
 export function givenRequestOf(
-  { action, payload, agent, request, nowMs, meters }: Facts,
+  { action, payload, agent, request, nowMs, meters, rows }: Facts,
   set: PolicySet,
 ): GivenRequest | null {
   const readings = Object.entries(meters);
@@ -197,5 +204,6 @@ export function givenRequestOf(
     ...(request.signed === undefined ? {} : { signed: request.signed }),
     ...(request.user === undefined ? {} : { user: request.user }),
     meters: Object.fromEntries(written),
+    ...(rows === undefined ? {} : { tables: presentRows(rows) }),
   };
 }

@@ -77,6 +77,8 @@ export interface GivenRequest {
   readonly user?: UserFacts;
   /** Readings by name: `10`, `"100 USD"`. */
   readonly meters?: JsonObject;
+  /** Rows of pushed tables, by table and key; there are no others where it is given. */
+  readonly tables?: JsonObject;
 }
 
 export interface Tried {

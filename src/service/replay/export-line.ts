@@ -3,7 +3,7 @@
 
 import type { JsonLimits } from '../../language/json/read.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import { type Facts, nothingSatisfied, type PushedRows } from '../../language/model/request.ts';
+import { type Facts, nothingSatisfied, presentRows } from '../../language/model/request.ts';
 import { formatDecimal } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
 import { factsOfRecord, type RecordedRequest } from '../playground/recorded.ts';
@@ -84,18 +84,9 @@ export function givenOf(line: ExportLine): JsonObject | null {
     request: { ...request },
     now: new Date(nowMs).toISOString(),
     meters: Object.fromEntries(readings),
-    ...(rows && { tables: presentRows(rows.given) }),
+    ...(rows && { tables: presentRows(rows) }),
     satisfied: { escalate, reauth },
   } as unknown as JsonObject;
-}
-
-/** In a test there are no others. */
-function presentRows(given: PushedRows['given']): PushedRows['given'] {
-  const tables = Object.entries(given).map(([table, rows]) => {
-    const present = Object.entries(rows).filter(([, row]) => row !== null);
-    return [table, Object.fromEntries(present)] as const;
-  });
-  return Object.fromEntries(tables);
 }
 
 function factsOf(line: ExportLine): Facts | null {

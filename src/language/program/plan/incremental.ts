@@ -163,9 +163,10 @@ function listForm(declaration: unknown): unknown {
   return { ...list, entries: list.entries.slice(0, entriesMax) };
 }
 
-/** All of a table that a plan depends on: where cells stand in a row. */
+/** All of a table that a plan depends on: whether its rows are pushed, and where cells stand in one. */
 function columnsForm(declaration: unknown): unknown {
-  return (declaration as Table).columns.map(({ name }) => name);
+  const { columns, pushed } = declaration as Table;
+  return [pushed !== null, ...columns.map(({ name }) => name)];
 }
 
 function itself(declaration: unknown): unknown {

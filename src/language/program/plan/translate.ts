@@ -3,6 +3,7 @@
 
 import type { ColumnRead, Compare, Expression, Quantify } from '../../model/expression.ts';
 import type { Action, PolicySet } from '../../model/policy.ts';
+import { isPushed } from '../../model/pushed-row.ts';
 import type { Slot } from '../../model/type.ts';
 import {
   comparison,
@@ -111,12 +112,12 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
       ctx.lists.add(expression.list);
       return inList(term(expression.subject), ctx.set.lists.get(expression.list)!);
     case 'in-table': {
-      ctx.tables.add(expression.table);
-      return {
-        kind: 'in-table',
-        table: expression.table,
-        ...ofSubject(term(expression.subject), lookUpCost),
-      };
+      const { table } = expression;
+      ctx.tables.add(table);
+      const looked = ofSubject(term(expression.subject), lookUpCost);
+      // Whether there is a row that comes with a request may not be known.
+      const mayBeUnknown = looked.mayBeUnknown || isPushed(ctx.set.tables.get(table));
+      return { kind: 'in-table', table, ...looked, mayBeUnknown };
     }
     case 'in-elements':
       return inElements(term(expression.subject), term(expression.elements));

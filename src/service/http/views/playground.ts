@@ -96,6 +96,11 @@ export const givenSchema: JsonSchema = {
         additionalProperties: true,
         description: 'Readings by name: `10`, `"100 USD"`.',
       },
+      tables: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'Rows of pushed tables, by table and key; there are no others where it is given.',
+      },
     },
   ),
   description: 'What is left out is unknown to the policies.',

@@ -17,7 +17,13 @@ import {
   UsageError,
 } from '../output/output.ts';
 import { defaultPath, loadWorking } from '../tasks/policies.ts';
-import { type ReplayableRecord, type Replayed, type ReplayPolicies, replay } from '../tasks/replay.ts';
+import {
+  type ReplayableRecord,
+  type ReplayDifference,
+  type Replayed,
+  type ReplayPolicies,
+  replay,
+} from '../tasks/replay.ts';
 
 interface Options extends DataOption {
   readonly all?: boolean;
@@ -107,28 +113,36 @@ const shownMax = 100;
 function createTally({ json, all }: Options): Tally {
   const counts = { same: 0, different: 0, 'other-policies': 0, withheld: 0 };
   const different: object[] = [];
+  /** What was read of tables is another value in these policies. */
+  const otherRows: object[] = [];
   const versions = new Set<string>();
   let decisionOnly = 0;
   const marks = createMarks();
+  /** Under a mark of what is wrong, or of rows that are others by now. */
+  const note = (into: object[], record: ReplayableRecord, differences: readonly ReplayDifference[]) => {
+    if (into.length >= shownMax) return;
+    into.push({ id: record.id, action: record.actionKey, differences });
+    if (json === true) return;
+    print(`${into === different ? marks.bad('✗') : 'rows of'} ${record.id} (${record.actionKey})\n`);
+    for (const { place, recorded, replayed } of differences)
+      print(`    ${place}: recorded ${shown(recorded)}, now ${shown(replayed)}\n`);
+  };
   return {
     take(record, result) {
       counts[result.kind] += 1;
       if (result.kind === 'same' && !result.isWhole) decisionOnly += 1;
       if (result.kind === 'same' || result.kind === 'different')
         for (const version of result.versions) versions.add(version);
-      if (result.kind !== 'different' || different.length >= shownMax) return;
-      const { differences } = result;
-      different.push({ id: record.id, action: record.actionKey, differences });
-      if (json === true) return;
-      print(`${marks.bad('✗')} ${record.id} (${record.actionKey})\n`);
-      for (const { place, recorded, replayed } of differences)
-        print(`    ${place}: recorded ${shown(recorded)}, now ${shown(replayed)}\n`);
+      if (result.kind === 'different') note(different, record, result.differences);
+      else if (result.kind === 'other-policies' && result.rows.length > 0)
+        note(otherRows, record, result.rows);
     },
     finish() {
       const replayed = counts.same + counts.different;
       const code = counts.different > 0 || replayed === 0 ? exitCodes.wrong : exitCodes.ok;
       if (json === true) {
-        printJson({ ...counts, decision_only: decisionOnly, versions: [...versions], differing: different });
+        const known = { ...counts, decision_only: decisionOnly, versions: [...versions] };
+        printJson({ ...known, differing: different, rows: otherRows });
         return code;
       }
       const mark = code === exitCodes.ok ? marks.good('✓') : marks.bad('✗');

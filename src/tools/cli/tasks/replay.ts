@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../../../language/emit/link.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
-import { tracedRules } from '../../../language/model/trace.ts';
+import { type ReadValue, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
 import {
   factsOfRecord,
   holdsDigests,
@@ -47,13 +47,14 @@ export type Replayed =
       /** The versions that differ. */
       readonly versions: readonly string[];
     }
-  | { readonly kind: 'other-policies'; readonly digest: string }
+  /** `rows`: what the record read of tables that these policies have, where it is another value in them. */
+  | { readonly kind: 'other-policies'; readonly digest: string; readonly rows: readonly ReplayDifference[] }
   /** The gate refused the payload for its shape, and the record withholds its content. */
   | { readonly kind: 'withheld' };
 
 export function replay(record: ReplayableRecord, policies: ReplayPolicies): Replayed {
   if (record.policySet.digest !== policies.digest)
-    return { kind: 'other-policies', digest: record.policySet.digest };
+    return { kind: 'other-policies', digest: record.policySet.digest, rows: rowsDiffering(record, policies) };
   const facts = factsOfRecord(record);
   const versions = record.engine === undefined ? [] : versionDifferences(record.engine, engineVersions);
   if (!holdsDigests(record.payload)) {
@@ -63,6 +64,29 @@ export function replay(record: ReplayableRecord, policies: ReplayPolicies): Repl
   if (record.decision.by === 'invalid_payload') return { kind: 'withheld' };
   const { decide } = recordedShape(policies.set, record.actionKey);
   return compare({ decision: decide(facts) }, { record, isWhole: false, versions });
+}
+
+/** The trace is asked by path: what rules these policies have besides does not matter. */
+function rowsDiffering(
+  record: ReplayableRecord,
+  { set, engine }: ReplayPolicies,
+): readonly ReplayDifference[] {
+  const tables = [...set.tables.keys()];
+  const isOfTable = (path: string): boolean =>
+    tables.some((name) => path.startsWith(`${name}[`) || path.endsWith(` in ${name}`));
+  const then = readsOf(tracedRules(record.trace));
+  const { trace } = engine.decideRecorded(factsOfRecord(record));
+  const now = readsOf(tracedRules(trace));
+  const paths = [...then.keys()].filter((path) => isOfTable(path) && now.has(path));
+  return paths.flatMap((path) => differencesOf(valueRead(then.get(path)!), valueRead(now.get(path)!), path));
+}
+
+function readsOf(rules: readonly TracedRule[]): ReadonlyMap<string, ReadValue> {
+  return new Map(rules.flatMap(({ reads }) => Object.entries(reads)));
+}
+
+function valueRead(read: ReadValue): unknown {
+  return 'value' in read ? read.value : read.missing;
 }
 
 interface Compared {
