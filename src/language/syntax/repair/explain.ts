@@ -159,7 +159,7 @@ const helpByExpected: ReadonlyMap<string, string> = new Map([
   ['`key`', 'a table names the column that tells its rows apart: `key id: string { ... }`'],
   [
     'a title in quotes',
-    'a group of approvers says in words who they are: `approvers finance "Finance, on call"`',
+    'an approval group says in words who they are: `approvers finance "Finance, on call"`',
   ],
   [
     '`approval by` or `reauth`',
