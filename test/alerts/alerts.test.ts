@@ -44,6 +44,7 @@ async function setUp(): Promise<World> {
   await hooks.hook(receiver.url, ['alert.began', 'alert.over'], 'chat');
   const statistics = createStatistics({
     store: store.statistics,
+    isRecorded: async (id) => (await store.requests.find(id)) !== null,
     clock: () => time.nowMs,
     everyMs: neverMs,
     onFailure: (error) => hooks.failures.push(error),

@@ -14,6 +14,7 @@ const startedAtMs = performance.now();
 const clock = () => beginMs + (performance.now() - startedAtMs) * speed;
 const statistics = createStatistics({
   store: store.statistics,
+  isRecorded: async (id) => (await store.requests.find(id)) !== null,
   clock,
   everyMs: 20,
   onFailure: (error) => {

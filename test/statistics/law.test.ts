@@ -54,6 +54,12 @@ async function live(world: Life, random: Random, steps: number): Promise<void> {
         random.pick(['pay.send', 'pay.send', 'pay.other']),
       );
       if (status === 'pending') waiting.push(id);
+    } else if (roll < 58) {
+      world.inDoubt = random.pick(['stored', 'lost']);
+      await expect(ask({ amount: random.below(100), vendor: 'a' })).rejects.toThrow('nobody knows');
+      // So long that it is known again, or for less and a restart.
+      if (random.chance(0.8)) world.nowMs += 6_000;
+      else await restart(world);
     } else if (roll < 60) await refuse();
     else if (roll < 66) await ask({ amount: 'none' });
     else if (roll < 74 && waiting.length > 0) await decisions.approve(waiting.pop() ?? '', draft);

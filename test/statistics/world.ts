@@ -8,6 +8,7 @@ import { createRequestId } from '../../src/service/requests/record/id.ts';
 import { createStatistics, type Statistics } from '../../src/service/statistics/statistics.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { bystanders } from '../requests/bystanders.ts';
 import { activeOf } from '../requests/metered.ts';
 import { refusalRecord } from '../store/rows.ts';
@@ -39,6 +40,8 @@ export interface World {
   readonly agent: AgentRow;
   nowMs: number;
   statistics: Statistics;
+  /** The next request is answered as if the store could not tell whether it was stored. */
+  inDoubt?: 'stored' | 'lost';
 }
 
 /** None of its timers fires: the test says when something is stored. */
@@ -48,6 +51,7 @@ export async function beginStatistics({ store }: Pick<World, 'store'>, clock: ()
   const failures: unknown[] = [];
   const statistics = createStatistics({
     store: store.statistics,
+    isRecorded: async (id) => (await store.requests.find(id)) !== null,
     clock,
     everyMs: neverMs,
     onFailure: (error) => failures.push(error),
@@ -61,10 +65,22 @@ export function requestPath(world: World, clock: () => number = () => world.nowM
   const active = activeOf(policies);
   const metering = createMetering({ meters: store.meters, clock });
   const shared = { store, policies: () => active, clock, metering, ...bystanders };
+  const spend: Store['meters']['spend'] = async (places, work) => {
+    const { inDoubt } = world;
+    delete world.inDoubt;
+    if (inDoubt === 'lost') work();
+    const result = inDoubt === 'lost' ? 'stored' : await store.meters.spend(places, work);
+    if (inDoubt !== undefined) throw new StoreError('uncertain', 'nobody knows whether it was stored');
+    return result;
+  };
   const authorizer = createAuthorizer({
     ...shared,
+    store: Object.create(store, {
+      meters: { value: Object.create(store.meters, { spend: { value: spend } }) },
+    }),
     openRequestsMax: 1_000_000,
     onRecorded: (record) => world.statistics.decided(record),
+    onUncertain: (record) => world.statistics.unsure(record),
   });
   const decisions = createDecisions(shared);
   const ask = async (payload: JsonObject, action = 'pay.send') => {

@@ -166,6 +166,7 @@ function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
     });
   const statistics = createStatistics({
     store: store.statistics,
+    isRecorded: async (id) => (store.isWritable() ? (await store.requests.find(id)) !== null : null),
     clock,
     onFailure: (err) => log.warn({ err }, 'statistics could not be kept; trying again'),
   });
@@ -197,6 +198,7 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
       statistics.decided(record);
       changeFeed.tell('requests');
     },
+    onUncertain: (record) => statistics.unsure(record),
   });
   const decisions = createDecisions(deciding);
   const receipts = createReceipts({

@@ -94,6 +94,8 @@ export interface AuthorizerOptions {
   readonly news?: RequestEvents;
   /** Told of each request once it is recorded, before the reply; never throws. */
   readonly onRecorded?: (record: RequestRecord) => void;
+  /** Told of each request that may have been recorded, although its caller hears of a failure; never throws. */
+  readonly onUncertain?: (record: RequestRecord) => void;
 }
 
 export interface Authorizer {
@@ -344,6 +346,7 @@ async function spend(
   } catch (error) {
     // Of one that may be stored nothing is taken back: all meters are read anew.
     if (!isUncertain(error)) takeBack();
+    else if (decided !== null) deps.onUncertain?.((decided as Decided).record);
     throw error;
   }
   if (result !== 'stored') takeBack();

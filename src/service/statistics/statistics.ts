@@ -20,6 +20,8 @@ import { keepUp } from './upkeep.ts';
 export interface Statistics {
   /** A request has been recorded. Never throws. */
   decided(request: StatisticsRequest): void;
+  /** A request may have been recorded: it is counted once that is known to be so. Never throws. */
+  unsure(request: UnsureRequest): void;
   /**
    * A request was refused. Never throws. One that is not recorded is counted all the same; of these, what is not stored yet
    * is lost where the process ends.
@@ -63,8 +65,14 @@ export interface RuleHit {
   readonly changes: readonly Omit<ShadowChange, 'rule'>[];
 }
 
+export interface UnsureRequest extends StatisticsRequest {
+  readonly id: string;
+}
+
 export interface StatisticsOptions {
   readonly store: StatisticsStore;
+  /** Whether a request has a record; null while the store cannot tell, such as during an outage. */
+  readonly isRecorded: (requestId: string) => Promise<boolean | null>;
   /** Must not go back. */
   readonly clock: () => number;
   readonly everyMs?: number;
@@ -79,6 +87,8 @@ export function createStatistics(options: StatisticsOptions): Statistics {
 const everyMsDefault = 15_000;
 /** A request is recorded within this time after it was decided, unless the machine was asleep. */
 const recordedWithinMs = 60_000;
+/** After so long a write that began before an outage has ended, one way or the other, where the store takes writes again. */
+const settledAfterMs = 5_000;
 /** How much is counted or looked through in one step, so that nobody is held up. */
 const [recordsAtOnce, eventsAtOnce, cellsAtOnce] = [100, 5_000, 20];
 
@@ -89,6 +99,8 @@ class LiveStatistics implements Statistics {
   /** All records up to the number were made at the time or before, by time. */
   readonly #known: { readonly atMs: number; readonly sequence: number }[] = [];
   #mark: StatisticsMark = { throughMs: 0, afterSequence: 0, sinceMs: 0 };
+  /** Requests that may have been recorded, each with the moment at which that was in doubt. */
+  readonly #unsure = new Map<UnsureRequest, number>();
   /** The last event of a request that was looked at. */
   #eventsSeen = 0;
   #lookedAtMs = 0;
@@ -113,6 +125,10 @@ class LiveStatistics implements Statistics {
     } catch (error) {
       this.#options.onFailure(error);
     }
+  }
+
+  unsure(request: UnsureRequest): void {
+    this.#unsure.set(request, this.#options.clock());
   }
 
   refused(refusal: CountedRefusal): void {
@@ -151,6 +167,7 @@ class LiveStatistics implements Statistics {
   read({ fromMs, untilMs }: TimeRange, take: (cell: ReadCell) => void): Promise<void> {
     return this.#inTurn(async () => {
       const { store } = this.#options;
+      await this.#settle();
       await this.#countEnds();
       for (let after: { atMs: number; spanMs: number } | null = null; ; await pause()) {
         const page = await store.cells({ fromMs, untilMs, spanMs: null, after, countMax: cellsAtOnce });
@@ -166,6 +183,7 @@ class LiveStatistics implements Statistics {
 
   hits(): Promise<Hits> {
     return this.#inTurn(async () => {
+      await this.#settle();
       const { hits, shadowChanges } = await this.#options.store.hits();
       const rules = new Map<string, RuleHit>();
       const add = (rule: string, { decided, met, lastAtMs, changes }: RuleHit): void => {
@@ -245,6 +263,17 @@ class LiveStatistics implements Statistics {
     }
   }
 
+  async #settle(): Promise<void> {
+    const { clock, isRecorded } = this.#options;
+    for (const [request, sinceMs] of this.#unsure) {
+      if (clock() - sinceMs < settledAfterMs) continue;
+      const isThere = await isRecorded(request.id);
+      if (isThere === null) return;
+      this.#unsure.delete(request);
+      if (isThere) this.decided(request);
+    }
+  }
+
   async #storeOver(): Promise<void> {
     const { store, clock } = this.#options;
     // Nothing is stored until all earlier records have been counted.
@@ -253,6 +282,9 @@ class LiveStatistics implements Statistics {
       if (!this.#isCatchingUp) this.#catchingUp = this.#catchUp();
       return;
     }
+    // An end without warning loses what is in memory: what is stored must not go past a request that is not counted.
+    await this.#settle();
+    if (this.#unsure.size > 0) return;
     const sequence = await store.lastSequence();
     const nowMs = clock();
     await this.#countEnds();
