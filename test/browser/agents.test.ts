@@ -149,7 +149,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
     await page.getByRole('dialog', { name: 'Stop doomed' }).getByRole('button', { name: way }).press('Enter');
   };
   await page.getByRole('button', { name: 'Stop…' }).press('Enter');
-  expect(await page.locator(':focus').textContent()).toBe('For now, by the kill switch…');
+  await expect.poll(() => page.locator(':focus').textContent()).toBe('For now, by the kill switch…');
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await stopBy('For now');

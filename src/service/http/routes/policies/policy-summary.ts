@@ -27,7 +27,7 @@ interface SummaryDeps {
 
 const actionsMax = 20;
 
-const getSummary = route<SummaryDeps>({
+const getPolicySummary = route<SummaryDeps>({
   method: 'GET',
   url: '/v1/policies/summary',
   access: 'policies.try',
@@ -59,7 +59,7 @@ const actionsParameter: Parameter = {
   schema: { type: 'string' },
 };
 
-const getSentences = route<SummaryDeps>({
+const getChangedSentences = route<SummaryDeps>({
   method: 'GET',
   url: '/v1/policies/sentences',
   access: 'policies.try',
@@ -83,4 +83,4 @@ const getSentences = route<SummaryDeps>({
   },
 });
 
-export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getSummary, getSentences];
+export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getPolicySummary, getChangedSentences];
