@@ -151,6 +151,18 @@ const typeOf: ReadonlyMap<string, TokenType> = new Map([
   ...Object.values(sign).map((type) => [String(type.PATTERN), type] as const),
 ]);
 
+/** What stands at the cursor is spelled otherwise here. */
+export function spelled(here: Cursor, write: string, code?: Code): Repair {
+  const message = `\`${here.token.image}\` is written \`${write.trim()}\` here`;
+  return { message, write, read: here.readAs(write), ...(code === undefined ? {} : { code }) };
+}
+
+/** What stands at the cursor parts or ends what needs no sign for that. */
+export function needless({ token }: Cursor): Repair {
+  const help = 'remove it: declarations and rules need nothing between them';
+  return { message: `\`${token.image}\` ends nothing here`, help, write: '', read: [] };
+}
+
 /** A value of which nothing more is said, in the place of one that is reported. */
 export function hole(token: Token): Token {
   return { ...retype(token, NameToken, ''), endOffset: token.startOffset - 1 };

@@ -1,7 +1,7 @@
 // Whole lines, rules and groups in the order of other languages → what to write here. Most are left out of what is read.
 
 import { isAnyWord, isReservedToken, mistake, NameToken, sign, word } from '../parse/tokens.ts';
-import { type Cursor, granting, lookaheadMax, type Repair } from './cursor.ts';
+import { type Cursor, granting, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
 const noDefault = 'remove it: what no `allow` grants is refused';
@@ -41,26 +41,37 @@ const endsSearch: ReadonlySet<unknown> = new Set([
 export function repairConditionFirst(here: Cursor): Repair | null {
   if (here.braces !== 1 || here.declaration !== word.policy) return null;
   if (here.type(0) !== word.when && here.token.image !== 'if') return null;
-  let at = 1;
-  while (at < lookaheadMax && here.at(at) && !endsSearch.has(here.type(at)) && here.at(at)!.image !== 'then')
-    at++;
-  const isArrow = granting.has(here.type(at)) && /^(?:->|=>)$/.test(here.text(at - 2, at - 1));
-  const isOneSign = granting.has(here.type(at)) && here.type(at - 1) === mistake.arrow;
-  if (isArrow || isOneSign) at -= isOneSign ? 1 : 2;
-  const gap = isArrow ? 2 : 1;
-  const [effect, name] = [here.at(at + gap), here.at(at + gap + 1)];
-  const isThen = here.at(at)?.image === 'then' || isArrow || isOneSign;
+  let end = 1;
+  while (
+    end < lookaheadMax &&
+    here.at(end) &&
+    !endsSearch.has(here.type(end)) &&
+    here.at(end)!.image !== 'then'
+  )
+    end++;
+  // The condition ends where the effect begins, or where what stands between them does.
+  const arrow = granting.has(here.type(end)) ? arrowBefore(here, end) : 0;
+  const effectAt = arrow > 0 ? end : end + 1;
+  const [effect, name] = [here.at(effectAt), here.at(effectAt + 1)];
+  const isThen = arrow > 0 || here.at(end)?.image === 'then';
   const isNamed = isAnyWord(name) && !isReservedToken(name);
-  const last = at + gap + (isNamed ? 1 : 0);
-  const isBlock = here.type(at) === sign.openCurly && here.type(last + 1) === sign.closeCurly;
-  if (at <= 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
-  const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${here.text(1, at - 1)}`;
+  const last = isNamed ? effectAt + 1 : effectAt;
+  const isBlock = here.type(end) === sign.openCurly && here.type(last + 1) === sign.closeCurly;
+  const condition = here.text(1, end - arrow - 1);
+  if (end - arrow <= 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
+  const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${condition}`;
   return {
     to: isThen ? last : last + 1,
     message: 'a rule begins with its effect and its name',
     ...(isNamed ? { write } : { help: `write \`${write}\` with a name of your own` }),
     read: [],
   };
+}
+
+/** How many tokens an arrow before an offset has; 0 where there is none. */
+function arrowBefore(here: Cursor, offset: number): number {
+  if (here.type(offset - 1) === mistake.arrow) return 1;
+  return here.text(offset - 2, offset - 1) === '->' ? 2 : 0;
 }
 
 /** `else deny` behind a rule. */
@@ -77,22 +88,16 @@ export function repairElse(here: Cursor): Repair | null {
 export function repairRuleComma(here: Cursor): Repair | null {
   const next = here.type(1);
   const isBehindRule = here.braces === 1 && here.declaration === word.policy && !here.isInBrackets();
-  if (isBehindRule && (next === sign.closeCurly || granting.has(next))) {
-    const help = 'remove it: declarations and rules need nothing between them';
-    return { message: '`,` ends nothing here', help, write: '', read: [] };
-  }
+  if (isBehindRule && (next === sign.closeCurly || granting.has(next))) return needless(here);
   let at = 0;
   while ((here.type(at) === sign.comma || here.type(at) === word.and) && isAnyWord(here.at(at - 1))) at -= 2;
   const isAsked = at < 0 && (here.type(at) === word.to || here.type(at) === word.by);
-  if (!isAsked) return null;
-  const message = '`,` is written `and` here';
-  return { code: 'foreign-operator', message, write: ' and', read: here.readAs('and') };
+  return isAsked ? spelled(here, ' and', 'foreign-operator') : null;
 }
 
 /** `allow x: c`, whose condition follows a word. */
 export function repairRuleColon(here: Cursor): Repair | null {
-  if (!granting.has(here.type(-2)) || here.braces !== 1) return null;
-  return { message: '`:` is written `when` here', write: ' when', read: here.readAs('when') };
+  return granting.has(here.type(-2)) && here.braces === 1 ? spelled(here, ' when') : null;
 }
 
 /** `allow x "why" when c`, whose reason follows a word. */
@@ -105,6 +110,5 @@ export function repairRuleText(here: Cursor): Repair | null {
 
 /** `after approval from finance`. */
 export function repairApprovalFrom(here: Cursor): Repair | null {
-  if (here.type(-1) !== word.approval) return null;
-  return { message: '`from` is written `by` here', write: 'by', read: here.readAs('by') };
+  return here.type(-1) === word.approval ? spelled(here, 'by') : null;
 }

@@ -20,6 +20,7 @@ import {
   literalTypes,
   presenceOf,
   type Repair,
+  spelled,
 } from './cursor.ts';
 
 /** Words in small letters that mean an operator, between two values and as functions and methods. */
@@ -78,10 +79,9 @@ const clauses = byForeignWord({
 function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
   const write = clauses.get(image);
-  if (write !== undefined && isAnyText(here.at(1)) && here.braces === 1)
-    return { message: `\`${image}\` is written \`${write}\` here`, write, read: here.readAs(write) };
+  if (write !== undefined && isAnyText(here.at(1)) && here.braces === 1) return spelled(here, write);
   if (image === 'all' && here.type(1) === NameToken && here.type(2) === word.in)
-    return { message: '`all` is written `every` here', write: 'every', read: here.readAs('every') };
+    return spelled(here, 'every');
   if (image !== 'last' || here.type(-1) !== word.over) return null;
   const message = '`over 24h` covers the last 24 hours: no word says so';
   return { message, write: '', read: [] };
@@ -99,11 +99,9 @@ export const hasMessage = 'presence is asked for by `has`';
 
 /** `deny x if ...` and `deny x where ...`, and the same in a claim. */
 function repairConditionWord(here: Cursor): Repair | null {
-  const { image } = here.token;
   const isAwaited = granting.has(here.type(-2)) || here.declaration === word.guarantee;
-  const write = isAwaited ? conditionWords.get(image) : undefined;
-  if (write === undefined) return null;
-  return { message: `\`${image}\` is written \`${write}\` here`, write, read: here.readAs(write) };
+  const write = isAwaited ? conditionWords.get(here.token.image) : undefined;
+  return write === undefined ? null : spelled(here, write);
 }
 
 /** `x startsWith "a"`, `x LIKE "a"`, `x greater than 3`. */
@@ -116,8 +114,8 @@ export function repairRelation(here: Cursor): Repair | null {
   const write = phrase ?? relationOf(image) ?? comparisons.get(image);
   const to = phrase === undefined ? 0 : 1;
   if (write === undefined || !beginsValue(here, to + 1)) return null;
-  const message = `\`${phrase === undefined ? image : both}\` is written \`${write}\` here`;
-  return { to, message, write, read: here.readAs(write) };
+  const one = spelled(here, write);
+  return phrase === undefined ? one : { ...one, to, message: `\`${both}\` is written \`${write}\` here` };
 }
 
 function endsValue(here: Cursor): boolean {

@@ -16,7 +16,7 @@ import {
   type Token,
   word,
 } from '../parse/tokens.ts';
-import { Cursor, hole, type Repair, type RepairAt } from './cursor.ts';
+import { Cursor, hole, needless, type Repair, type RepairAt, spelled } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence } from './foreign-calls.ts';
 import {
   repairApprovalFrom,
@@ -101,11 +101,8 @@ function firstOf(...all: readonly RepairAt[]): RepairAt {
 }
 
 /** A sign that has another spelling here. */
-function writtenAs(write: string, code: 'foreign-form' | 'foreign-operator' = 'foreign-operator'): RepairAt {
-  return (here) => {
-    const message = `\`${here.token.image}\` is written \`${write.trim()}\` here`;
-    return { code, message, write, read: here.readAs(write) };
-  };
+function writtenAs(write: string): RepairAt {
+  return (here) => spelled(here, write, 'foreign-operator');
 }
 
 /** A name that other languages use for a word, a function, a method or a value of this one. */
@@ -152,7 +149,7 @@ const repairEqual: RepairAt = (here) => {
 const repairColonAssign: RepairAt = (here) => {
   const write = here.awaitsAssign ? '=' : '==';
   here.awaitsAssign = false;
-  return writtenAs(write)(here);
+  return spelled(here, write, 'foreign-operator');
 };
 
 function closeText(type: TokenType): RepairAt {
@@ -187,14 +184,9 @@ function countBraces(step: 1 | -1): RepairAt {
   };
 }
 
-const repairSemicolon: RepairAt = () => {
-  const help = 'remove it: declarations and rules need nothing between them';
-  return { message: '`;` ends nothing here', help, write: '', read: [] };
-};
-
 const repairOptionalDot: RepairAt = (here) => {
   const help = 'write `.`, and ask for an optional field by `payload has note`';
-  return { ...writtenAs('.', 'foreign-form')(here), help };
+  return { ...spelled(here, '.'), help };
 };
 
 /** What is looked at twice, by the number of its token type. */
@@ -232,7 +224,7 @@ for (const [type, ...all] of [
   [mistake.curlyQuotes, repairCurlyQuotes],
   [mistake.currencySign, repairCurrencySign],
   [mistake.percent, repairPercent],
-  [mistake.semicolon, repairSemicolon],
+  [mistake.semicolon, needless],
   [mistake.optionalDot, repairOptionalDot],
   [mistake.question, repairTernary],
   [mistake.colonAssign, repairColonAssign],

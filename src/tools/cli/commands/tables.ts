@@ -2,7 +2,16 @@
 
 import type { Command } from 'commander';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
-import { type ApiOptions, apiHelp, show, step, withApi, withApiOptions } from '../client/api-client.ts';
+import {
+  type Api,
+  type ApiOptions,
+  apiHelp,
+  type Page,
+  show,
+  step,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
@@ -24,11 +33,6 @@ interface ShownRow {
   readonly version: number;
   readonly changed_at: string;
   readonly changed_by: string;
-}
-
-interface RowsPage {
-  readonly items: readonly ShownRow[];
-  readonly next_cursor: string | null;
 }
 
 type PageOptions = ApiOptions & { readonly limit?: string; readonly cursor?: string };
@@ -87,9 +91,6 @@ Examples:
   writ tables remove orders o-1
 `;
 
-type Run = Parameters<typeof withApi>[1];
-type Api = Parameters<Run>[0];
-
 async function tables(api: Api, options: ApiOptions): Promise<void> {
   const list = await api.get<{ items: readonly ShownTable[] }>('/v1/tables');
   show(options, list, ({ items }) => {
@@ -109,7 +110,7 @@ async function tables(api: Api, options: ApiOptions): Promise<void> {
 
 async function rows(api: Api, name: string, options: PageOptions): Promise<void> {
   const { limit, cursor } = options;
-  const page = await api.get<RowsPage>(`/v1/tables/${step(name)}`, { limit, cursor });
+  const page = await api.get<Page<ShownRow>>(`/v1/tables/${step(name)}`, { limit, cursor });
   show(options, page, ({ items, next_cursor: next }) => {
     if (items.length === 0) return print('no rows\n');
     print(
@@ -120,7 +121,7 @@ async function rows(api: Api, name: string, options: PageOptions): Promise<void>
         ]),
       ),
     );
-    if (next !== null) print(`more: --cursor ${next}\n`);
+    if (next) print(`more: --cursor ${next}\n`);
   });
 }
 
