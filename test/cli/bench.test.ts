@@ -14,6 +14,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const pack = 'policies/payments';
 const requests = 'policies/payments/requests.jsonl';
+const count = readFileSync(requests, 'utf8').trimEnd().split('\n').length;
 const quick = ['--duration', '0.2', '--rounds', '2'];
 
 describe('writ bench', () => {
@@ -28,34 +29,36 @@ describe('writ bench', () => {
     ]);
     expect(stderr).toBe('');
     expect(code).toBe(0);
-    expect(masked(stdout)).toBe(`policies/payments: 2 policies, 7 rules, 1 action
-37 requests, all decided by the definition too, with the same decisions
+    expect(masked(stdout)).toMatchInlineSnapshot(`
+      "policies/payments: 2 policies, 7 rules, 1 action
+      43 requests, all decided by the definition too, with the same decisions
 
-p50 # #..#
-p90 # #..#
-p99 # #..#
-max # #..#
-throughput # #..#
-ready in # #..#
-kept # of # of text
-rules tried 7 a decision in the median, p99 7, max 7
-ALLOW 13
-ESCALATE 6
-REAUTH_REQUIRED 6
-DENY 12
+      p50 # #..#
+      p90 # #..#
+      p99 # #..#
+      max # #..#
+      throughput # #..#
+      ready in # #..#
+      kept # of # of text
+      rules tried 7 a decision in the median, p99 7, max 7
+      ALLOW 16
+      ESCALATE 8
+      REAUTH_REQUIRED 7
+      DENY 12
 
-action requests p50 p99 rules tried decisions
-payment.create 37 # # 7 of 7 ALLOW 13, ESCALATE 6, REAUTH_REQUIRED 6, DENY 12
+      action requests p50 p99 rules tried decisions
+      payment.create 43 # # 7 of 7 ALLOW 16, ESCALATE 8, REAUTH_REQUIRED 7, DENY 12
 
-rule effect tried fired decided cost share
-risky_payments/high_risk escalate 32 5 0 # #
-vendor_payments/blocked_vendor deny 32 5 5 # #
-vendor_payments/known_vendor allow 32 20 12 # #
-vendor_payments/large_payment escalate 32 9 4 # #
-vendor_payments/new_vendor allow 32 9 3 # #
-vendor_payments/no_description risk 32 2 0 # #
-vendor_payments/sensitive_hours reauth 32 7 6 # #
-`);
+      rule effect tried fired decided cost share
+      risky_payments/high_risk escalate 38 5 0 # #
+      vendor_payments/blocked_vendor deny 38 5 5 # #
+      vendor_payments/known_vendor allow 38 26 15 # #
+      vendor_payments/large_payment escalate 38 11 6 # #
+      vendor_payments/new_vendor allow 38 9 3 # #
+      vendor_payments/no_description risk 38 2 0 # #
+      vendor_payments/sensitive_hours reauth 38 8 7 # #
+      "
+    `);
   });
 
   it('gives every figure as JSON, and draws latencies', async () => {
@@ -64,12 +67,13 @@ vendor_payments/sensitive_hours reauth 32 7 6 # #
     const result = JSON.parse((await writ(args)).stdout);
     expect(result).toMatchObject({
       policies: 2,
-      requests: 37,
-      checked: 37,
-      outcomes: { ALLOW: 13, ESCALATE: 6, REAUTH_REQUIRED: 6, DENY: 12 },
+      requests: count,
+      checked: count,
       used: { perDecision: { p50: 7, p99: 7, max: 7 }, unfiled: [] },
     });
-    expect(result.byRequest).toHaveLength(37);
+    expect(result.byRequest).toHaveLength(count);
+    const outcomes: readonly number[] = Object.values(result.outcomes);
+    expect(outcomes.reduce((sum, of) => sum + of, 0)).toBe(count);
     expect(result.latency.p50.min).toBeLessThanOrEqual(result.latency.p50.median);
     expect(result.latency.p50.median).toBeLessThanOrEqual(result.latency.max.median);
     const shares = result.used.rules.map(({ share }: { readonly share: number }) => share);
@@ -128,7 +132,7 @@ a.b p/odd no equality, range or literal condition that all must meet
     expect(code).toBe(0);
     const text = masked(stdout.replaceAll(folder, 'FOLDER'));
     expect(text.split('\n\n')[0]).toMatchInlineSnapshot(`
-      "9 decisions of 37 differ
+      "11 decisions of 43 differ
       request action first second
       policies/payments/requests.jsonl:6 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
       policies/payments/requests.jsonl:7 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
@@ -138,17 +142,19 @@ a.b p/odd no equality, range or literal condition that all must meet
       policies/payments/requests.jsonl:14 payment.create ESCALATE by vendor_payments/large_payment ESCALATE by vendor_payments/new_vendor
       policies/payments/requests.jsonl:15 payment.create DENY by default_deny, risk {"low":30,"high":30} DENY by default_deny, risk {"low":0,"high":0}
       policies/payments/requests.jsonl:20 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":70,"high":70}
-      policies/payments/requests.jsonl:32 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":80,"high":80}"
+      policies/payments/requests.jsonl:32 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":80,"high":80}
+      policies/payments/requests.jsonl:38 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
+      policies/payments/requests.jsonl:39 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor"
     `);
     expect(text).toContain(`first policies/payments: 2 policies, 7 rules, 1 action
 second FOLDER: 2 policies, 7 rules, 1 action
-37 requests, all decided`);
+${count} requests, all decided`);
     expect(text).toMatch(/\np50 # # # \(#\.\.#\)\n/);
   });
 
   it('says so where all decisions are the same', async () => {
     const args = ['bench', '--policies', pack, '--compare', pack, '--requests', requests, ...quick];
-    expect((await writ(args)).stdout).toMatch(/^all 37 decisions are the same\n/);
+    expect((await writ(args)).stdout).toMatch(new RegExp(`^all ${count} decisions are the same\n`));
   });
 
   it('leaves out of the facts what only the other policies have', async () => {
