@@ -42,12 +42,14 @@ describe('rules', () => {
     expect(rules.a?.requirement).toEqual({
       kind: 'approval',
       groups: ['finance'],
+      except: [],
       needs: 2,
       withinSeconds: 14_400,
     });
     expect(rules.b?.requirement).toEqual({
       kind: 'approval',
       groups: ['finance'],
+      except: [],
       needs: 1,
       withinSeconds: 86_400,
     });

@@ -9,16 +9,17 @@ import { exportLineOf, givenOf } from '../../src/service/replay/export-line.ts';
 import { countingServer, listenForClients, modern, proxySettings, tool } from '../integrations/mcp/rig.ts';
 import { type Claims, makeKey, makeToken, type SigningKey, shareIssuer } from './issuer.ts';
 import { firstAdmin, personWith, tokenClient } from './person-client.ts';
-import { authorize, type Service, shareService } from './service.ts';
+import { authorize, type Service, shareService, startService } from './service.ts';
 import { codeOf, give } from './written-policies.ts';
 
 const policies = `
 approvers finance "Finance"
-action site.deploy, site.ask, site.count { place: string }
+action site.deploy, site.ask, site.count, site.move { place: string }
 meter counted = count() of site.count per user over 1h
 policy sites on site.* {
   allow deployers when action.key == "site.deploy" and "deployers" in request.user.groups because "for {request.user.id}"
   allow asked after approval by finance when action.key == "site.ask"
+  allow moved after approval by finance except request.user.email when action.key == "site.move"
   allow first_time when action.key == "site.count" and counted <= 1
 }
 `;
@@ -70,6 +71,29 @@ interface View {
   /** Of an error. */
   readonly type?: string;
 }
+
+test('the person on whose behalf it is asked may not approve, and nobody may where that is nobody', async () => {
+  const service = await startService({ startsWith: policies, users: usersOf() });
+  const token = await makeToken(issuer.url, first, {
+    claims: { email: 'ben@example.com', email_verified: true },
+  });
+  const moving = async (headers: Readonly<Record<string, string>>) => {
+    const body = JSON.stringify({ action_key: 'site.move', payload: { place: 'a' } });
+    return (await (await authorize(service, { body, headers })).json()) as View;
+  };
+  const admin = await firstAdmin(service);
+  const person = (email: string) =>
+    personWith(service, admin, { email, roles: ['approver'], groups: ['finance'] });
+  const [ben, bea] = [await person('ben@example.com'), await person('bea@example.com')];
+  const { request_id: forNobody } = await moving({});
+  for (const one of [ben, bea])
+    expect(codeOf(await give(one, forNobody, 'approve'))).toEqual([403, 'not_allowed']);
+  await vi.waitFor(async () => {
+    const { request_id: id } = await moving({ 'x-on-behalf-of': token });
+    expect(codeOf(await give(ben, id, 'approve'))).toEqual([403, 'not_allowed']);
+    expect((await give(bea, id, 'approve')).body.status).toBe('approved');
+  });
+});
 
 async function detailOf({ view }: { readonly view: View }) {
   const { url, apiKey } = shared();

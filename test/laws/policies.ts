@@ -439,7 +439,13 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
   const groups = random.chance(0.3) && other !== people ? `${people} and ${other}` : people;
   const drawn = random.pick(['', ` needs ${1 + random.below(3)}`]);
   const needs = groups.includes('owner') ? '' : drawn;
-  const within = random.pick(['', ' within 1h', ' within 4h']);
+  const apart = ' except request.user.email';
+  const times = ['', ' within 1h', ' within 4h'] as const;
+  const [except, within] = random.pick([
+    ...times.map((time) => ['', time]),
+    [apart, ''],
+    [apart, times[1]],
+  ] as const);
   switch (effect) {
     case 'allow':
       return random.pick([
@@ -447,12 +453,12 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
         '',
         'for 10m',
         'for 2m',
-        `after approval by ${groups}${needs}${within}`,
+        `after approval by ${groups}${except}${needs}${within}`,
         `for 1h after approval by ${people}${needs}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${groups}${needs}${within}`;
+      return `to ${groups}${except}${needs}${within}`;
     case 'reauth':
       return within.trim();
     case 'deny':

@@ -257,7 +257,7 @@ function withRule(
   return { ...set, policies: [...set.policies, policy] };
 }
 
-const asking = { kind: 'approval', groups: ['owner'], needs: 1, withinSeconds: 3600 } as const;
+const asking = { kind: 'approval', groups: ['owner'], needs: 1, except: [], withinSeconds: 3600 } as const;
 
 function joined(kind: 'and' | 'or', operands: readonly Expression[]): Expression {
   return { kind, operands, type: booleanType, span: operands[0]!.span };

@@ -27,6 +27,7 @@ export const policyText = `
     escalate large to finance within 1h when payload.amount > 50 USD
     escalate shared to finance needs 2 within 3h when payload.amount > 70 USD
     escalate strange to security within 2h when payload.to == "odd"
+    escalate own to finance except payload.to within 2h when payload.to ends with "@example.com"
     reauth owner_there within 30m when payload.to == "far"
     reauth this_one when payload.amount == 66 USD
   }
@@ -77,7 +78,7 @@ export async function makeHistory(
       ids.push(request_id);
       return;
     }
-    const to = random.pick(['a', 'b', 'c', 'd', 'odd', 'far', 'e', 'f']);
+    const to = random.pick(['a', 'b', 'c', 'd', 'odd', 'far', 'ben@example.com', 'f']);
     const amount = random.chance(0.1) ? 66 : 1 + random.below(90);
     const token = random.chance(0.3) ? { token: 'hidden' } : {};
     const payload = random.chance(0.05) ? { amount } : { amount, currency: 'USD', to, ...token };

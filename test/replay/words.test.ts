@@ -26,12 +26,18 @@ const policies = (rules: string): string =>
 const before = policies('escalate large to finance needs 2 within 1h when payload.amount > 10');
 
 /** As the policies decide it at a minute, with meters that read nothing. */
-function asked(text: string, id: string, minute: number, amount: number): LoggedRequest {
+function asked(
+  text: string,
+  id: string,
+  minute: number,
+  amount: number,
+  request: LoggedRequest['facts']['request'] = {},
+): LoggedRequest {
   const facts = {
     action: 'pay.send',
     payload: { amount },
     agent: { id: 'a1', control_owner: 'owner@example.com' },
-    request: {},
+    request,
     nowMs: startMs + minute * minuteMs,
     meters: {},
     satisfied: { escalate: [], reauth: [] },
@@ -99,6 +105,11 @@ test.each([
     { unknown: 1 },
   ],
   ['nobody', policies(''), {}],
+  [
+    'the same people but one, whom nothing names',
+    before.replace('to finance', 'to finance except request.user.email'),
+    { unknown: 1 },
+  ],
   ['less time than it took', before.replace('1h', '10m'), { expired: 1 }],
 ])('words are kept where the candidate asks %s', (_, text, expected) => {
   const later = asked(before, 'r2', 300, 1);
@@ -115,6 +126,17 @@ test('the control owner is none of several who approve', () => {
   ];
   expect(tryOn(log, before.replace('needs 2', '')).waits).toEqual({ ...ends, granted: 1 });
   expect(tryOn(log, before).waits).toEqual({ ...ends, unknown: 1 });
+});
+
+test('who is left out is none of those who approve', () => {
+  const text = before.replace('finance needs 2', 'finance except request.user.email');
+  const approvedFor = (email: string) => [
+    asked(before.replace('needs 2', ''), 'r1', 0, 50, { user: { email } }),
+    became('r1', 5, vote('ann', 'finance'), granted(5)),
+    asked(before, 'r2', 300, 1),
+  ];
+  expect(tryOn(approvedFor('ben@example.com'), text).waits).toEqual({ ...ends, granted: 1 });
+  expect(tryOn(approvedFor('ann@example.com'), text).waits).toEqual({ ...ends, unknown: 1 });
 });
 
 test('a rejection by a group that is not asked any more says nothing', () => {

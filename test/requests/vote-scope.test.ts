@@ -25,6 +25,7 @@ const rule: ApprovalRule = {
   kind: 'approval',
   groups: ['finance'],
   needs: 2,
+  except: [],
   withinSeconds: 60,
   conditionDigest: 'c1',
 };
@@ -43,7 +44,7 @@ function vote(person: string, change: Partial<ScopedVote> = {}): ScopedVote {
 }
 
 function approved(votes: readonly ScopedVote[], change: Partial<Approved> = {}): Approved {
-  return { votes, digest: requestDigest(request), isOwner: () => false, ...change };
+  return { votes, digest: requestDigest(request), isOwner: () => false, asked: request, ...change };
 }
 
 describe('the digest', () => {
@@ -107,6 +108,19 @@ describe('approvals', () => {
   ])('%s do not', (_, votes) => {
     expect(approvalsOf(rule, 'finance', approved(votes))).toBe(1);
     expect(isSatisfied(rule, approved(votes))).toBe(false);
+  });
+
+  test('of whom a field of the request names do not count, and of nobody where it names nobody', () => {
+    const votes = [vote('ann'), vote('ben')];
+    const count = (vendor: unknown, path = 'payload.vendor') => {
+      const asked = { ...request, payload: { vendor } as JsonObject };
+      return approvalsOf({ ...rule, except: [path] }, 'finance', approved(votes, { asked }));
+    };
+    for (const named of ['ann', 'ann@example.com', 'ANN@example.com', ' ben ']) expect(count(named)).toBe(1);
+    for (const nobody of ['', ' ', 5, null, { id: 'ann' }, ['ann']]) expect(count(nobody)).toBe(0);
+    expect(count('somebody else')).toBe(2);
+    for (const path of ['payload.other', 'payload.vendor.id', 'payload.constructor', 'request.user.email'])
+      expect(count('ann', path)).toBe(0);
   });
 
   test('of the control owner count only where one person is enough', () => {

@@ -49,6 +49,7 @@ const checkErrors = {
   'hours-ends-equal': 'a span of hours starts and ends at the same time',
   'date-span-reversed': 'a span of dates ends before it starts',
   'except-not-dates': 'hours leave out a list that is not of dates',
+  'except-unfit': 'who may not approve is named by something that names no person',
   'pattern-matches-nothing': 'a pattern matches no declared action',
   'policy-matches-nothing': 'a policy leaves out all actions that its patterns match',
   'owner-twice': 'a policy names two owners',

@@ -34,6 +34,8 @@ export interface ApprovalRequirement {
   readonly group: string;
   readonly needs: number;
   readonly withinSeconds: number;
+  /** Who may not approve: the fields that name them, sorted; absent where nobody is left out. */
+  readonly except?: readonly string[];
 }
 
 /** A place in the payload that is not of the declared shape. */

@@ -35,6 +35,11 @@ export function describeSlot(slot: Slot): string {
   return `${modifiers}${describeType(slot.type)}${slot.isNullable ? ' | null' : ''}`;
 }
 
+/** Whom an approval leaves out, as it goes on behind the group; empty where it is nobody. */
+export function exceptText(except: readonly string[] = []): string {
+  return except.length === 0 ? '' : ` except ${except.join(' and ')}`;
+}
+
 /** What the payload check says of each kind of fault; the issue's pointer says where. */
 export const payloadFaults = {
   root: 'must be a record',

@@ -154,6 +154,8 @@ export type Requirement =
       readonly groups: readonly string[];
       /** Of each group. */
       readonly needs: number;
+      /** Who may not approve: the fields that name them, such as `payload.asked_by.id`; sorted. */
+      readonly except: readonly string[];
       readonly withinSeconds: number;
     }
   /** `withinSeconds` null: a step-up for this very request. */

@@ -1,6 +1,7 @@
 // A program as text for people: each action with its lets and rules, conditions in the words of the language where it
 // has them. `?` behind a condition says that it may be unknown.
 
+import { exceptText } from '../model/describe.ts';
 import type { Value } from '../model/value.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { formatCidr, formatIp } from '../value/ip.ts';
@@ -43,7 +44,8 @@ function printRule(rule: PlannedRule): string {
 function printRequirement(requirement: PlannedRule['requirement']): string {
   if (requirement === null) return '';
   if (requirement.kind === 'approval') {
-    return ` needs ${requirement.needs} of ${requirement.groups.join(' and ')} within ${requirement.withinSeconds}s`;
+    const { needs, groups, except, withinSeconds } = requirement;
+    return ` needs ${needs} of ${groups.join(' and ')}${exceptText(except)} within ${withinSeconds}s`;
   }
   return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;
 }

@@ -2,6 +2,7 @@
 // evaluate.ts are the definition that every faster reading is held equal to.
 
 import {
+  type ApprovalRequirement,
   type Decision,
   defaultDenyReason,
   defaultValidForSeconds,
@@ -187,16 +188,17 @@ function validFor(judged: readonly Judged[]): number {
 }
 
 function merge(requirements: readonly Requirement[]): Requirements {
-  const groups = new Map<string, { group: string; needs: number; withinSeconds: number }>();
+  const groups = new Map<string, Required<ApprovalRequirement>>();
   for (const requirement of requirements) {
     if (requirement.kind !== 'approval') continue;
-    const { needs, withinSeconds } = requirement;
+    const { needs, withinSeconds, except } = requirement;
     for (const group of requirement.groups) {
-      const merged = groups.get(group) ?? { group, needs, withinSeconds };
+      const merged = groups.get(group) ?? { group, needs, withinSeconds, except };
       groups.set(group, {
         group,
         needs: Math.max(merged.needs, needs),
         withinSeconds: Math.min(merged.withinSeconds, withinSeconds),
+        except: [...new Set([...merged.except, ...except])].toSorted(compareText),
       });
     }
   }
@@ -204,9 +206,13 @@ function merge(requirements: readonly Requirement[]): Requirements {
     .filter((requirement) => requirement.kind === 'reauth')
     .map((r) => r.withinSeconds);
   return {
-    approvals: [...groups.values()].toSorted((a, b) => compareText(a.group, b.group)),
+    approvals: [...groups.values()].toSorted((a, b) => compareText(a.group, b.group)).map(shown),
     reauth: stepUps.length === 0 ? null : { withinSeconds: shortest(stepUps) },
   };
+}
+
+function shown({ except, ...asked }: Required<ApprovalRequirement>): ApprovalRequirement {
+  return except.length === 0 ? asked : { ...asked, except };
 }
 
 /** Null is a step-up for this very request, shorter than any time. */

@@ -101,8 +101,12 @@ const thisVery = -1;
 
 function demandsOf(requirement: Requirement): readonly Demand[] {
   if (requirement.kind === 'approval') {
-    const { needs, withinSeconds } = requirement;
+    const { needs, withinSeconds, except } = requirement;
     return requirement.groups.flatMap((group) => [
+      ...except.map((person) => ({
+        key: `${group} except ${person}`,
+        isMetBy: (one: Requirement) => asksGroup(one, group) && one.except.includes(person),
+      })),
       { key: `${group} needs ${needs}`, isMetBy: (one) => asksGroup(one, group) && one.needs >= needs },
       {
         key: `${group} within ${withinSeconds}`,

@@ -203,9 +203,13 @@ function asksMore({ before, after }: Both): boolean {
 /** Whether all that is wanted is asked for, or more. */
 function asksAll(asked: Requirements | null, wanted: Requirements | null): boolean {
   if (wanted === null) return true;
-  const areAsked = wanted.approvals.every(({ group, needs, withinSeconds }) =>
+  const areAsked = wanted.approvals.every(({ group, needs, withinSeconds, except = [] }) =>
     asked?.approvals.some(
-      (one) => one.group === group && one.needs >= needs && one.withinSeconds <= withinSeconds,
+      (one) =>
+        one.group === group &&
+        one.needs >= needs &&
+        one.withinSeconds <= withinSeconds &&
+        except.every((person) => one.except?.includes(person)),
     ),
   );
   return areAsked && strictestStepUp(asked) <= strictestStepUp(wanted);

@@ -203,6 +203,7 @@ function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean
     return (
       a.groups.every((group) => b.groups.includes(group)) &&
       a.needs <= b.needs &&
+      a.except.every((person) => b.except.includes(person)) &&
       a.withinSeconds >= b.withinSeconds
     );
   if (a.kind !== 'reauth' || b?.kind !== 'reauth') return false;

@@ -1,7 +1,7 @@
 // What becomes of one request in replay: as the candidate decides it, with the words of people that the log has, beside
 // how it went in the log.
 
-import type { ApprovalRule, AskedRule } from '../../language/model/asked.ts';
+import { type ApprovalRule, type AskedRule, isExcepted } from '../../language/model/asked.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -14,6 +14,7 @@ export interface KeptVote {
   readonly person: string;
   /** The control owner of the agent. */
   readonly isOwner: boolean;
+  readonly email: string;
   /** Null where it is for nothing. */
   readonly group: string | null;
   readonly rules: ReadonlySet<string>;
@@ -63,16 +64,22 @@ export function isApproval(rule: AskedRule): rule is ApprovalRule {
 }
 
 /** Whether enough people of each group have approved for the rule: nobody is one of several of a group for their own agent. */
-export function isApproved(rule: ApprovalRule, votes: readonly KeptVote[]): boolean {
-  return rule.groups.every((group) => approvalsFor(rule, group, votes) >= rule.needs);
+export function isApproved(rule: ApprovalRule, course: Pick<Course, 'votes' | 'logged'>): boolean {
+  return rule.groups.every((group) => approvalsFor(rule, group, course) >= rule.needs);
 }
 
-function approvalsFor({ rule, needs }: ApprovalRule, asked: string, votes: readonly KeptVote[]): number {
+function approvalsFor(
+  { rule, needs, except }: ApprovalRule,
+  asked: string,
+  { votes, logged }: Pick<Course, 'votes' | 'logged'>,
+): number {
   const people = new Set<string>();
   // Each by their last vote.
   const last = new Map(votes.map((vote) => [vote.person, vote]));
-  for (const { person, isOwner, group, rules } of last.values())
-    if (group === asked && rules.has(rule) && !(needs > 1 && isOwner)) people.add(person);
+  for (const { person, email, isOwner, group, rules } of last.values()) {
+    const isLeftOut = (needs > 1 && isOwner) || isExcepted(except, logged.facts, { id: person, email });
+    if (group === asked && rules.has(rule) && !isLeftOut) people.add(person);
+  }
   return people.size;
 }
 

@@ -275,7 +275,7 @@ export class InOrder {
       }
       case 'taken-back':
         // The last vote counts, and this one is for nothing.
-        course.votes.push({ person: event.person, isOwner: false, group: null, rules: new Set() });
+        course.votes.push({ person: event.person, email: '', isOwner: false, group: null, rules: new Set() });
         return;
       case 'rejected':
         if (event.group === null || needsOf(latestOf(course), event.group) !== null)
@@ -304,7 +304,8 @@ export class InOrder {
       (agent) => agent.control_owner ?? '',
     );
     const isOwner = owners.some((owner) => rules.isControlOwner(person, owner));
-    return enterApproval(course, { person: person.id, isOwner, group }, { firing, asks, isDecided });
+    const given = { person: person.id, email: person.email, isOwner, group };
+    return enterApproval(course, given, { firing, asks, isDecided });
   }
 
   #asksStepUp(course: Course, atMs: number): boolean {
@@ -367,7 +368,7 @@ export class InOrder {
     return {
       escalate: firing
         .filter(isApproval)
-        .filter((rule) => isApproved(rule, votes))
+        .filter((rule) => isApproved(rule, { logged, votes }))
         .map(({ rule }) => rule),
       reauth: hasSteppedUp
         ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)

@@ -253,8 +253,8 @@ function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | n
 
 function askedText({ requires }: Decision): string {
   if (requires === null) return '';
-  const approvals = requires.approvals.map(
-    ({ group, needs, withinSeconds }) => `${needs} ${group} ${withinSeconds}`,
+  const approvals = requires.approvals.map(({ group, needs, withinSeconds, except = [] }) =>
+    [needs, group, withinSeconds, ...except].join(' '),
   );
   const { reauth } = requires;
   return [...approvals, ...(reauth === null ? [] : [`step-up ${reauth.withinSeconds}`])].join(', ');

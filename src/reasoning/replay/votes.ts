@@ -7,6 +7,7 @@ import { type Course, isApproval, isApproved, type KeptVote, latestOf } from './
 
 export interface GivenApproval {
   readonly person: string;
+  readonly email: string;
   readonly isOwner: boolean;
   readonly group: string;
 }
@@ -24,7 +25,7 @@ export function enterApproval(
   if (rules.length === 0) return false;
   const vote: KeptVote = { ...given, rules: new Set(rules.map(({ rule }) => rule)) };
   course.votes.push(vote);
-  if (!rules.every((rule) => isApproved(rule, course.votes))) return false;
+  if (!rules.every((rule) => isApproved(rule, course))) return false;
   // Where the log asked for no more people and still waited on, some word had lost its giver or its rule.
   const needs = Math.max(...rules.map((rule) => rule.needs));
   return isDecided || needs < (needsOf(course.log.decision, given.group) ?? 0);

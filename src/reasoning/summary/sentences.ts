@@ -224,12 +224,14 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Cla
 
 function whoOf({ requirement }: Rule, { set }: Speaker): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
-  const { groups, needs } = requirement;
+  const { groups, needs, except } = requirement;
   const each = groups.map((group) => {
     if (group === 'owner') return needs === 1 ? "the agent's owner" : `${needs} owners of the agent`;
     return `${needs === 1 ? 'one' : needs} of ${nameWords(set.approvers.get(group)?.title ?? group)}`;
   });
-  return enumerated(each, 'and');
+  const apart = except.map((field) => `\`${field}\``);
+  const others = apart.length === 0 ? '' : ` (but not the person that ${enumerated(apart, 'or')} names)`;
+  return `${enumerated(each, 'and')}${others}`;
 }
 
 /** What is left when all that grants has been said. */

@@ -1,8 +1,7 @@
 // Whose agent it is: an agent names its control owner as text, a person's address or id.
 
-export function isControlOwner(
-  { id, email }: { readonly id: string; readonly email: string },
-  controlOwner: string,
-): boolean {
-  return controlOwner === id || controlOwner.toLowerCase() === email.toLowerCase();
+import { isNamedBy, type KnownPerson } from '../../language/model/asked.ts';
+
+export function isControlOwner(person: KnownPerson, controlOwner: string): boolean {
+  return isNamedBy(person, controlOwner);
 }

@@ -2,6 +2,7 @@
 // and nothing is granted.
 
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../../language/model/decision.ts';
+import { exceptText } from '../../language/model/describe.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
@@ -96,8 +97,8 @@ function messageOf({ outcome, validForSeconds, requires }: Decision): string {
     case 'ESCALATE':
     case 'REAUTH_REQUIRED': {
       const approvals = (requires?.approvals ?? []).map(
-        ({ group, needs, withinSeconds }) =>
-          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${group} within ${duration(withinSeconds)}`,
+        ({ group, needs, withinSeconds, except }) =>
+          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${group}${exceptText(except)} within ${duration(withinSeconds)}`,
       );
       const stepUp = requires?.reauth == null ? [] : ["a step-up by the agent's control owner"];
       return `It would wait for ${[...stepUp, ...approvals].join(', then for ')}.`;

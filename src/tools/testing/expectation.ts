@@ -7,6 +7,7 @@ import {
   outcomes,
   type Requirements,
 } from '../../language/model/decision.ts';
+import { exceptText } from '../../language/model/describe.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { find, readDuration, readInteger, readMap, readText, readTexts, readWord } from './fields.ts';
@@ -130,7 +131,7 @@ function readApprovals(located: Located, report: Report): readonly ExpectedAppro
     return null;
   }
   return located.items.flatMap((item) => {
-    const map = readMap(item, { name: 'an approval', keys: ['group', 'needs', 'within'] }, report);
+    const map = readMap(item, { name: 'an approval', keys: ['group', 'needs', 'within', 'except'] }, report);
     const name = find(map, 'group');
     if (map !== null && name === null) report(item.span, 'an approval names its `group`');
     const group = name === null ? null : readText(name, '`group`', report);
@@ -139,7 +140,8 @@ function readApprovals(located: Located, report: Report): readonly ExpectedAppro
       readInteger(value, { name: '`needs`', min: 1, max: Number.MAX_SAFE_INTEGER }, report),
     );
     const withinSeconds = readIfThere(map, 'within', (value) => readDuration(value, '`within`', report));
-    return [{ group, needs, withinSeconds }];
+    const except = readIfThere(map, 'except', (value) => readTexts(value, '`except`', report));
+    return [{ group, needs, withinSeconds, except: except?.map(({ text }) => text).sort() ?? null }];
   });
 }
 
@@ -194,13 +196,19 @@ function isSameApproval(expected: ExpectedApproval, actual: ApprovalRequirement)
   return (
     expected.group === actual.group &&
     (expected.needs === null || expected.needs === actual.needs) &&
-    (expected.withinSeconds === null || expected.withinSeconds === actual.withinSeconds)
+    (expected.withinSeconds === null || expected.withinSeconds === actual.withinSeconds) &&
+    (expected.except === null || exceptText(expected.except) === exceptText(actual.except))
   );
 }
 
-function describeApproval({ group, needs, withinSeconds }: ExpectedApproval): string {
+function describeApproval({
+  group,
+  needs,
+  withinSeconds,
+  except,
+}: ExpectedApproval | ApprovalRequirement): string {
   const people = needs === null ? '' : ` needs ${needs}`;
-  return `${group}${people}${withinSeconds === null ? '' : ` within ${duration(withinSeconds)}`}`;
+  return `${group}${people}${exceptText(except ?? [])}${withinSeconds === null ? '' : ` within ${duration(withinSeconds)}`}`;
 }
 
 function duration(seconds: number): string {

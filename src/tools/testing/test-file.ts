@@ -112,4 +112,6 @@ export interface ExpectedApproval {
   readonly group: string;
   readonly needs: number | null;
   readonly withinSeconds: number | null;
+  /** Fields that name who may not approve, in any order. */
+  readonly except: readonly string[] | null;
 }

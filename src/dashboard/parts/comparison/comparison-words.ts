@@ -77,7 +77,8 @@ const shapeWords = {
 /** Who is asked, or how long a grant holds. */
 export function asksText({ requires, valid_for_seconds: seconds }: ComparedExample['old']): string {
   const people = requires?.approvals.map(
-    ({ group, needs, withinSeconds }) => `${needs} of ${group} within ${durationText(withinSeconds)}`,
+    ({ group, needs, withinSeconds, except = [] }) =>
+      `${needs} of ${group}${except.length === 0 ? '' : ` except ${except.join(' and ')}`} within ${durationText(withinSeconds)}`,
   );
   const all = [...(people ?? []), ...stepUpText(requires?.reauth ?? null)];
   if (all.length > 0) return all.join(' and ');

@@ -31,6 +31,7 @@ import { decimalOf, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
 import { isPrintable } from '../logic/type-relations.ts';
 import {
+  exceptWithoutApproval,
   groupNamedTwice,
   guardLowersRisk,
   needsWithoutApproval,
@@ -38,7 +39,7 @@ import {
   pointsUnfit,
 } from '../messages/errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
-import { isApprovingGroup, readPeople } from './asked-people.ts';
+import { isApprovingGroup, personField, readPeople } from './asked-people.ts';
 
 const defaultApprovalSeconds = 86_400;
 
@@ -52,7 +53,7 @@ export interface Around {
 export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule | null {
   const condition = resolveCondition(node, around, ctx);
   const points = readPoints(node, ctx);
-  const requirement = readRequirement(node, ctx);
+  const requirement = readRequirement(node, withPresence(ctx, condition.presence));
   const validFor = readDuration(clauseOf(node, 'for')?.duration, ctx);
   const because = clauseOf(node, 'because');
   const reasonContext = withPresence(ctx, condition.presence);
@@ -173,7 +174,8 @@ function readPoints(node: RuleNode, ctx: Context): number | null {
 function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'failed' {
   const people = peopleOfRule(node, ctx);
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
-  const isFailed = people === null || within === 'failed';
+  const except = exceptedBy(node, ctx);
+  const isFailed = people === null || except === null || within === 'failed';
   const groups = approvingGroups(node);
   if (groups.length > 0) {
     const areDeclared = groups.map((group) => isApprovingGroup(group, ctx.env)).every(Boolean);
@@ -187,6 +189,7 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
       groups: [...new Set(groups.map(({ text }) => text))].sort(),
       needs: people,
       withinSeconds: within ?? defaultApprovalSeconds,
+      except,
     };
   }
   const asksForStepUp = node.effect === 'reauth' || clauseOf(node, 'after-reauth') !== undefined;
@@ -221,6 +224,19 @@ function peopleOfRule(node: RuleNode, { env }: Context): number | null {
     return null;
   }
   return people;
+}
+
+/** Null and a diagnostic where one of the fields names nobody. */
+function exceptedBy(node: RuleNode, ctx: Context): readonly string[] | null {
+  const clause = clauseOf(node, 'except');
+  if (clause === undefined) return [];
+  if (clauseOf(node, 'after-reauth') !== undefined) {
+    ctx.env.report(exceptWithoutApproval(clause.span));
+    return null;
+  }
+  const fields = clause.people.map((path) => personField(path, ctx));
+  const known = fields.filter((field) => field !== null);
+  return known.length < fields.length ? null : [...new Set(known)].sort();
 }
 
 /** Seconds, above zero; null where none is written. */

@@ -10,6 +10,7 @@ import type {
   Metadata,
   NameNode,
   NumberLiteral,
+  Path,
   Pattern,
   RuleNode,
   TextLiteral,
@@ -254,6 +255,19 @@ export function oneOwner(node: NumberLiteral): Diagnostic {
 export function needsWithoutApproval(span: Span): Diagnostic {
   return error('needs-without-approval', span, '`needs` counts approvals, but the rule asks for a step-up', {
     help: 'remove it',
+  });
+}
+
+export function exceptWithoutApproval(span: Span): Diagnostic {
+  const message = '`except` says who may not approve, but the rule asks for a step-up';
+  return error('except-unfit', span, message, { help: 'remove it' });
+}
+
+/** `why` goes on behind the path. */
+export function exceptUnfit({ span }: Path, path: string, why: string): Diagnostic {
+  const message = `who may not approve is named by a text of the payload or by \`request.user.email\`, and \`${path}\` ${why}`;
+  return error('except-unfit', span, message, {
+    help: 'write a field that holds the address or the id of a person, such as `except payload.asked_by.id`',
   });
 }
 

@@ -8,6 +8,7 @@ import {
   outcomes,
   type Requirements,
 } from '../../model/decision.ts';
+import type { Requirement } from '../../model/policy.ts';
 import type { Satisfied } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
 
@@ -28,6 +29,8 @@ export interface CombinedOutcome {
   /** The granting allow; -1 where there is none. */
   readonly granting: number;
 }
+
+type ApprovalDemand = Extract<Requirement, { readonly kind: 'approval' }>;
 
 const none = -1;
 const levels = { allow: 0, risk: 0, escalate: 1, reauth: 2, deny: 3 } as const;
@@ -92,7 +95,7 @@ export function requirements(ballot: Ballot, granting: number): Requirements {
     if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
     else
       for (const group of requirement.groups)
-        approvals.set(group, stricterApproval(approvals.get(group), { ...requirement, group }));
+        approvals.set(group, stricterApproval(approvals.get(group), group, requirement));
   }
   const sorted = [...approvals.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
   return { approvals: sorted, reauth };
@@ -171,14 +174,16 @@ function stricterReauth(
 
 function stricterApproval(
   known: ApprovalRequirement | undefined,
-  { group, needs, withinSeconds }: ApprovalRequirement,
+  group: string,
+  { needs, withinSeconds, except: own }: ApprovalDemand,
 ): ApprovalRequirement {
-  if (known === undefined) return { group, needs, withinSeconds };
-  return {
+  const asked = {
     group,
-    needs: Math.max(known.needs, needs),
-    withinSeconds: Math.min(known.withinSeconds, withinSeconds),
+    needs: Math.max(known?.needs ?? 0, needs),
+    withinSeconds: Math.min(known?.withinSeconds ?? Number.POSITIVE_INFINITY, withinSeconds),
   };
+  const except = known?.except === undefined ? own : [...new Set([...known.except, ...own])].sort();
+  return except.length === 0 ? asked : { ...asked, except };
 }
 
 function clamp(risk: number): number {

@@ -7,13 +7,13 @@ import { type Reader, syntaxError, withFix } from './context.ts';
 
 const common = ['when', 'unless', 'risk', 'because'] as const;
 /** Clauses in the usual order, by what is reported as the same clause written twice. */
-const order = ['bare points', 'for', 'after', 'to', 'needs', 'within', ...common] as const;
+const order = ['bare points', 'for', 'after', 'to', 'except', 'needs', 'within', ...common] as const;
 type ClauseName = (typeof order)[number];
 
 const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
-  allow: ['for', 'after', 'needs', 'within', ...common],
+  allow: ['for', 'after', 'except', 'needs', 'within', ...common],
   deny: common,
-  escalate: ['to', 'needs', 'within', ...common],
+  escalate: ['to', 'except', 'needs', 'within', ...common],
   reauth: ['within', ...common],
   risk: ['bare points', 'when', 'unless', 'because'],
 };
@@ -88,7 +88,7 @@ function neededClause(
   if (effect === 'risk' && !names.includes('bare points')) {
     return { message: 'a `risk` rule says how many points', help: 'add points such as `+30` after the name' };
   }
-  const parameter = (['needs', 'within'] as const).find((name) => names.includes(name));
+  const parameter = (['except', 'needs', 'within'] as const).find((name) => names.includes(name));
   if (effect === 'allow' && parameter !== undefined && !names.includes('after')) {
     return {
       message: `\`${parameter}\` in an \`allow\` rule belongs to an \`after\``,

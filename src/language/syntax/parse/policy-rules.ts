@@ -11,6 +11,7 @@ import type {
   ExpressionNode,
   Metadata,
   NameNode,
+  Path,
   Pattern,
   RuleNode as PolicyRule,
   TemplateNode,
@@ -231,6 +232,18 @@ export abstract class PolicyRuleParser extends ShapeParser {
     return groups && { kind: 'to', groups };
   });
 
+  // exceptClause = 'except' path { 'and' path }
+  exceptClause = this.clauseOf('exceptClause', () => {
+    this.CONSUME(word.except);
+    const people: Path[] = [];
+    push(people, this.SUBRULE(this.path));
+    this.MANY(() => {
+      this.CONSUME(word.and);
+      push(people, this.SUBRULE1(this.path));
+    });
+    return people.length === 0 ? null : { kind: 'except', people };
+  });
+
   // needsClause = 'needs' Number
   needsClause = this.clauseOf('needsClause', () => {
     this.CONSUME(word.needs);
@@ -279,7 +292,8 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   private clauses = {
     DEF: [
-      ...this.eachRule(this.forClause, this.afterClause, this.toClause, this.needsClause, this.withinClause),
+      ...this.eachRule(this.forClause, this.afterClause, this.toClause),
+      ...this.eachRule(this.exceptClause, this.needsClause, this.withinClause),
       ...this.eachRule(this.whenClause, this.unlessClause, this.pointsClause, this.becauseClause),
     ],
     ERR_MSG: 'a clause',

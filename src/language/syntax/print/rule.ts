@@ -50,6 +50,8 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
       return 'after reauth';
     case 'to':
       return `to ${printGroups(clause.groups)}`;
+    case 'except':
+      return `except ${clause.people.map(printExpression).join(' and ')}`;
     case 'needs':
       return `needs ${clause.people.text}`;
     case 'points':

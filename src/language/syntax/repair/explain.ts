@@ -167,7 +167,7 @@ const helpByExpected: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
+const clauseWords = ['for', 'after', 'to', 'except', 'needs', 'within', 'because'];
 
 const negatable = wordTypes(...relatingWords, 'has', 'is');
 

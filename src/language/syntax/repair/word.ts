@@ -33,7 +33,18 @@ export function repairRisk(here: Cursor): Repair | null {
 }
 
 const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'risk');
-const clauseStarts = wordTypes('when', 'unless', 'risk', 'because', 'for', 'after', 'to', 'needs', 'within');
+const clauseStarts = wordTypes(
+  'when',
+  'unless',
+  'risk',
+  'because',
+  'for',
+  'after',
+  'to',
+  'except',
+  'needs',
+  'within',
+);
 /** What cannot be the name of a rule, for it begins something else. */
 const beginning: ReadonlySet<unknown> = new Set([
   ...clauseStarts,

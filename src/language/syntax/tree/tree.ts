@@ -249,6 +249,8 @@ export type Clause =
   | ({ readonly kind: 'after-approval'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
   | ({ readonly kind: 'to'; readonly groups: readonly NameNode[] } & Node)
+  /** Who may not approve, by the places that name them. */
+  | ({ readonly kind: 'except'; readonly people: readonly Path[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
   | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)

@@ -36,7 +36,10 @@ const decidedSchema = objectSchema({
   valid_for_seconds: seconds,
   requires: orNull(
     objectSchema({
-      approvals: arrayOf(objectSchema({ group: word, needs: count, withinSeconds: count })),
+      approvals: arrayOf({
+        ...objectSchema({ group: word, needs: count, withinSeconds: count, except: arrayOf(word) }),
+        required: ['group', 'needs', 'withinSeconds'],
+      }),
       reauth: orNull(objectSchema({ withinSeconds: seconds })),
     }),
   ),

@@ -116,7 +116,7 @@ export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Ap
   // Then and now: neither may be the one who approves for themselves.
   const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
   const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
-  return { votes, digest: requestDigest(record), isOwner };
+  return { votes, digest: requestDigest(record), isOwner, asked: record };
 }
 
 /** Where the request is in its lifecycle after a second decision. */

@@ -6,7 +6,7 @@ import { isControlOwner } from '../../agents/control-owner.ts';
 import { groupsLeft } from '../record/groups-left.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
 import { refusalValidSeconds } from '../record/validity.ts';
-import { approvedRule, isSatisfied, requestDigest } from '../record/vote-scope.ts';
+import { approvedRule, isSatisfied, mayApprove, requestDigest } from '../record/vote-scope.ts';
 import {
   type Changed,
   changeRequest,
@@ -24,6 +24,7 @@ import {
   isApprovalRule,
 } from './decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './decide-now.ts';
+import { leftOutText } from './left-out.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
 
@@ -70,6 +71,8 @@ async function judgeApproval(
   const rules = rulesToApprove(state, look, today.active).filter(({ groups }) => groups.includes(chosen));
   const approved = approvedOf(state, today.agent);
   if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
+  const apart = rules.find((rule) => !mayApprove(rule, draft.caller, approved));
+  if (apart !== undefined) return leftOut(apart.except);
   const vote: Vote = {
     ...voteBy(draft, seen),
     isApproved: true,
@@ -157,6 +160,10 @@ const ownOneOfSeveral: RefusedChange = {
   kind: 'not-allowed',
   detail: 'this needs more than one person, none of whom is the control owner of the agent',
 };
+
+function leftOut(except: readonly string[]): RefusedChange {
+  return { kind: 'not-allowed', detail: leftOutText(except) };
+}
 
 function notOf(group: string): RefusedChange {
   return { kind: 'not-allowed', detail: `you cannot answer for \`${group}\`, or it is not asked` };

@@ -1,13 +1,16 @@
 // What a person may do about a request, so that nobody else has to know the rules. INVARIANT: what is said here
 // is what `decisions` judges again when it is done.
 
+import { isExcepted } from '../../../language/model/asked.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { groupsLeft } from '../record/groups-left.ts';
 import { statusAt } from '../record/lifecycle.ts';
 import type { May } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
+import { mayApprove } from '../record/vote-scope.ts';
 import { approvedOf } from './decide-again.ts';
+import { leftOutText } from './left-out.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { hasApproved, lastApproval } from './votes-now.ts';
 
@@ -71,10 +74,11 @@ function mayStepUp(caller: Caller, agent: AgentRow): boolean {
 
 /** One person is not one of several where it is their own agent. */
 function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): readonly string[] {
-  const isShared = approvedOf(state, agent).isOwner(caller);
+  const approved = approvedOf(state, agent);
   const left = groupsLeft(state.decision, state.votes);
   const open = (state.decision.requires?.approvals ?? []).filter(
-    ({ group, needs }) => left.includes(group) && (needs === 1 || !isShared),
+    ({ group, needs, except = [] }) =>
+      left.includes(group) && mayApprove({ needs, except }, caller, approved),
   );
   const theirs = answersFor(
     askedGroups(state.decision),
@@ -93,10 +97,17 @@ function whyNot(
   const isAsked = answersFor(askedGroups(state.decision), caller.approve, isOwner).length > 0;
   if (!isAsked) return 'Neither you nor your groups are asked.';
   if (agent.status !== 'active') return `The agent is ${agent.status}.`;
-  if (stopped !== null) return `${stopped.charAt(0).toUpperCase()}${stopped.slice(1)}.`;
+  if (stopped !== null) return sentence(stopped);
   if (hasApproved(state, caller.id)) return 'You have approved this; others are waited for.';
   if (groups.length > 0) return null;
-  return approvedOf(state, agent).isOwner(caller)
+  const approved = approvedOf(state, agent);
+  const except = (state.decision.requires?.approvals ?? []).flatMap((one) => one.except ?? []);
+  if (isExcepted(except, approved.asked, caller)) return sentence(leftOutText([...new Set(except)]));
+  return approved.isOwner(caller)
     ? 'This needs more than one person, and you are the control owner of the agent.'
     : 'Your group has approved this; others are waited for.';
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

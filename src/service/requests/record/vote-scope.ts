@@ -3,7 +3,7 @@
 // a person counts once.
 
 import { hash } from 'node:crypto';
-import type { ApprovalRule } from '../../../language/model/asked.ts';
+import { type ApprovalRule, isExcepted, type KnownPerson } from '../../../language/model/asked.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { RequestFacts } from '../../../language/model/request.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
@@ -65,19 +65,31 @@ export interface Approved {
   /** Of the request that is decided. */
   readonly digest: string;
   /** Whether a person is the control owner of the request's agent. */
-  readonly isOwner: (person: { readonly id: string; readonly email: string }) => boolean;
+  readonly isOwner: (person: KnownPerson) => boolean;
+  /** The request that is decided. */
+  readonly asked: Parameters<typeof isExcepted>[1];
 }
 
 /** How many people of a group have approved for the rule as it is today: each by their last vote, where that counts. */
-export function approvalsOf(rule: ApprovalRule, group: string, { votes, digest, isOwner }: Approved): number {
+export function approvalsOf(rule: ApprovalRule, group: string, approved: Approved): number {
+  const { votes, digest } = approved;
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
   return [...last.values()].filter(
     (vote) =>
       vote.fellAway === null &&
       vote.digest === digest &&
       isForGroup(vote, rule, group) &&
-      !(rule.needs > 1 && isOwner({ id: vote.person, email: vote.email })),
+      mayApprove(rule, { id: vote.person, email: vote.email }, approved),
   ).length;
+}
+
+/** Whether the approval of a person counts for a rule, whose group they are of. */
+export function mayApprove(
+  { needs, except }: Pick<ApprovalRule, 'needs' | 'except'>,
+  person: KnownPerson,
+  { isOwner, asked }: Pick<Approved, 'isOwner' | 'asked'>,
+): boolean {
+  return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);
 }
 
 export function isSatisfied(rule: ApprovalRule, approved: Approved): boolean {

@@ -3,6 +3,7 @@
 // INVARIANT: text of policies and requests stands in code spans in Markdown, and is escaped on a terminal.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import { exceptText } from '../../../language/model/describe.ts';
 import { fromNumber } from '../../../language/value/decimal.ts';
 import { formatDuration } from '../../../language/value/time.ts';
 import type {
@@ -194,7 +195,8 @@ function asksText({
   valid_for_seconds: seconds,
 }: NonNullable<ReportedFinding['example']>['old']): string {
   const people = requires?.approvals.map(
-    ({ group, needs, withinSeconds }) => `${needs} of ${group} within ${durationText(withinSeconds)}`,
+    ({ group, needs, withinSeconds, except }) =>
+      `${needs} of ${group}${exceptText(except)} within ${durationText(withinSeconds)}`,
   );
   const stepUp = requires?.reauth ?? null;
   const step =

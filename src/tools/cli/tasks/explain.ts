@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import { nearestOf } from '../../../language/diagnostic/suggest.ts';
 import { type Decision, gates, type Requirements } from '../../../language/model/decision.ts';
+import { exceptText } from '../../../language/model/describe.ts';
 import type { PolicySet, Rule } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import type { Explanation, Truth } from '../../../language/model/trace.ts';
@@ -222,7 +223,8 @@ function showTruth(truth: Truth): string {
 
 function describeRequirements({ approvals, reauth }: Requirements): readonly string[] {
   const people = approvals.map(
-    ({ group, needs, withinSeconds }) => `needs ${needs} of ${group} within ${duration(withinSeconds)}`,
+    ({ group, needs, withinSeconds, except }) =>
+      `needs ${needs} of ${group}${exceptText(except)} within ${duration(withinSeconds)}`,
   );
   if (reauth === null) return people;
   const when =

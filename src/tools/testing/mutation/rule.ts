@@ -17,8 +17,14 @@ export function ruleChanges(rule: RuleNode, text: string): readonly PolicyEdit[]
 }
 
 /** The clauses that say who must approve, and how. */
-const approvalClauses: readonly Clause['kind'][] = ['to', 'needs'];
-const conditionOfGrant: readonly Clause['kind'][] = ['after-approval', 'after-reauth', 'needs', 'within'];
+const approvalClauses: readonly Clause['kind'][] = ['to', 'except', 'needs'];
+const conditionOfGrant: readonly Clause['kind'][] = [
+  'after-approval',
+  'after-reauth',
+  'except',
+  'needs',
+  'within',
+];
 
 function effectChanges(rule: RuleNode, text: string): readonly PolicyEdit[] {
   switch (rule.effect) {
@@ -99,6 +105,8 @@ function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
       return clause.groups.length === 1
         ? []
         : clause.groups.map((_, at) => withoutGroup(clause.groups, at, text));
+    case 'except':
+      return [{ edits: [removal(text, clause.span)], change: `dropped \`${excerpt(text, clause.span)}\`` }];
     case 'after-reauth':
     case 'because':
       return [];
