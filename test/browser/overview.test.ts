@@ -47,6 +47,13 @@ test('while nothing has been asked it says how a request comes about, and shows 
   expect(await countOf(page, 'Allow')).toBe('1');
 });
 
+test('plots are drawn where the language of the browser is no language tag', async () => {
+  const { page } = await open(service(), { email });
+  await page.addInitScript("Object.defineProperty(navigator, 'language', { get: () => 'en-US@posix' })");
+  await page.goto('/overview');
+  await drawn(page);
+});
+
 test('numbers follow what happens, and what is taken away stays away', async () => {
   await ask(service(), 'demo.deny', 'demo.escalate', 'demo.reauth', 'demo.unknown');
   const { page } = await open(service(), { email });

@@ -101,13 +101,14 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   });
   const log = createLateLog();
   // The policies are compiled while the rest of the program is loaded and the store opens.
-  const opening = startPolicies(config, log, opened);
+  const wall = options.wall ?? Date.now;
+  const opening = startPolicies({ config, log, wall }, opened);
   const loading = import('./app.ts');
   const store = await openStore(place);
   opened.push(() => store.close());
   await checkState(store, shownPlace(place));
   await store.serve();
-  const clock = await startClock(config, { store, log, wall: options.wall ?? Date.now });
+  const clock = await startClock(config, { store, log, wall });
   const self = aboutSelf(clock());
   await store.replicas?.introduce(self);
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
@@ -201,10 +202,13 @@ function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSourc
 }
 
 /** Begins to compile the policies; a start that fails meanwhile ends it. */
-function startPolicies(config: Config, log: PolicyLog, opened: Closing[]): Promise<PolicyHost> {
+function startPolicies(
+  { config, log, wall }: { readonly config: Config; readonly log: PolicyLog; readonly wall: () => number },
+  opened: Closing[],
+): Promise<PolicyHost> {
   const ending = new AbortController();
   const keptIn = join(config.data, 'compiled.writ');
-  const common = { timeoutMs: config.compileTimeoutMs, keptIn, log, signal: ending.signal };
+  const common = { timeoutMs: config.compileTimeoutMs, keptIn, log, now: wall, signal: ending.signal };
   const opening =
     config.bundle === null
       ? openPolicies({ ...common, directory: config.policies })

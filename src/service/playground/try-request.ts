@@ -1,6 +1,7 @@
 // A request into what policies would make of it, and what stands in the way. Nothing is recorded, no meter is touched,
 // and nothing is granted.
 
+import { ownerGroup } from '../../language/check/expressions/names.ts';
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../../language/model/decision.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
@@ -98,7 +99,7 @@ function messageOf({ outcome, validForSeconds, requires }: Decision): string {
     case 'REAUTH_REQUIRED': {
       const approvals = (requires?.approvals ?? []).map(
         ({ group, needs, withinSeconds, except }) =>
-          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${group}${exceptText(except)} within ${duration(withinSeconds)}`,
+          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${group === ownerGroup ? "the agent's control owner" : group}${exceptText(except)} within ${duration(withinSeconds)}`,
       );
       const stepUp = requires?.reauth == null ? [] : ["a step-up by the agent's control owner"];
       return `It would wait for ${[...stepUp, ...approvals].join(', then for ')}.`;

@@ -71,6 +71,8 @@ export interface PolicyOptions extends Partial<ThreadLimits> {
   /** A file of this host alone, which keeps the active policies so that the next start is faster; by default none. */
   readonly keptIn?: string;
   readonly log?: PolicyLog;
+  /** The service's clock; `Date.now` by default. */
+  readonly now?: () => number;
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal;
   /** Another file for the compiler's thread to start with: tests make it fail. */
@@ -253,7 +255,7 @@ class LivePolicies implements PolicyHost {
     try {
       const engine = link(unpack(set.program), this.#cache);
       for (const steps = engine.prepare(); !takeSteps(steps); await pause()) if (this.#isClosed) return;
-      next = activate(set, engine);
+      next = activate(set, engine, this.#time());
     } catch (error) {
       // A mistake of ours must neither stop a service that works nor replace what works.
       void this.#compiler?.end();
@@ -280,7 +282,7 @@ class LivePolicies implements PolicyHost {
   }
 
   #fail(failure: FoundFailure): void {
-    this.#failure = { at: new Date().toISOString(), ...failure };
+    this.#failure = { at: this.#time(), ...failure };
     const { cause, codes, text } = failure;
     this.#log?.error(
       { cause, codes, detail: text },
@@ -298,6 +300,10 @@ class LivePolicies implements PolicyHost {
     const waitMs = compiling === null ? this.#restartMs : 0;
     if (compiling === null) this.#restartMs = Math.min(this.#restartMs * 2, restartMaxMs);
     this.#restartTimer = setTimeout(() => this.#startCompiler(), waitMs);
+  }
+
+  #time(): string {
+    return new Date(this.#options.now?.() ?? Date.now()).toISOString();
   }
 
   #announce(): void {
@@ -320,7 +326,11 @@ function takeSteps(steps: Iterator<void>): boolean {
   return false;
 }
 
-function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly counts: Counts } {
+function activate(
+  set: CompiledSet,
+  engine: Linked,
+  loadedAt: string,
+): HostedPolicies & { readonly counts: Counts } {
   const { digest, commit, actions, rules, texts, titles } = set;
   let known: SetSummary | null = null;
   let asks: ReadonlyMap<string, AskedRule> | null = null;
@@ -340,6 +350,6 @@ function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly
     digest,
     commit,
     counts: { actions, rules },
-    loadedAt: new Date().toISOString(),
+    loadedAt,
   };
 }

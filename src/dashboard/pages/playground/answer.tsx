@@ -10,6 +10,7 @@ import { Facts, Section } from '../../parts/layout/page.tsx';
 import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import { ownerGroup } from '../requests/timeline-events.ts';
 import { ClaimList, type ClaimListProps } from './claim-list.tsx';
 import type { RequestIssue } from './marks.ts';
 import type { Tried, Trying } from './use-try.ts';
@@ -178,7 +179,9 @@ function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
 }
 
 function requiredText({ approvals, step_up: isStepUp }: NonNullable<Decision['requires']>): string {
-  const parts = approvals.map(({ group, needs }) => `${needs} of ${group}`);
+  const parts = approvals.map(({ group, needs }) =>
+    group === ownerGroup ? 'the control owner' : `${needs} of ${group}`,
+  );
   return [...(isStepUp ? ['a step-up'] : []), ...parts].join(', ');
 }
 
