@@ -148,7 +148,7 @@ function createGathering(): Gathering {
     variants.set(value.id, value);
     outcomes.set(value.id, outcome as CheckOutcome<LetVariant>);
   };
-  const seen = new Set<CheckOutcome>();
+  const walk = {};
   return {
     used,
     leftOut,
@@ -156,7 +156,7 @@ function createGathering(): Gathering {
     outcomes,
     diagnostics,
     report,
-    gather: (outcome) => walkOutcome(outcome, { outcome: visit, said: report }, seen),
+    gather: (outcome) => walkOutcome(outcome, { outcome: visit, said: report }, walk),
   };
 }
 

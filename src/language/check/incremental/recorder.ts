@@ -17,6 +17,8 @@ export interface CheckOutcome<T = unknown> {
   /** The round in which it was made or last looked at, and whether it held then. */
   round: number;
   isSound: boolean;
+  /** The walk that went through it last. */
+  walk: object | null;
 }
 
 /** Answers of this round; the keys are the questions that may be asked. */
@@ -78,7 +80,17 @@ export function createRecorder(round: number, tables: Tables): Recorder {
 }
 
 function emptyOutcome(round: number): CheckOutcome {
-  return { value: null, asked: [], said: [], used: [], leftOut: [], isLasting: true, round, isSound: true };
+  return {
+    value: null,
+    asked: [],
+    said: [],
+    used: [],
+    leftOut: [],
+    isLasting: true,
+    round,
+    isSound: true,
+    walk: null,
+  };
 }
 
 function hasSameAnswers({ asked }: CheckOutcome, tables: Tables): boolean {
@@ -88,20 +100,20 @@ function hasSameAnswers({ asked }: CheckOutcome, tables: Tables): boolean {
   return true;
 }
 
-/** Goes through an outcome and its parts, each once, in the order in which they were checked. */
+/** Goes through an outcome and its parts, each once in a walk, in the order in which they were checked. */
 export function walkOutcome(
   outcome: CheckOutcome,
   visit: {
     readonly outcome: (outcome: CheckOutcome) => void;
     readonly said: (diagnostic: Diagnostic) => void;
   },
-  seen: Set<CheckOutcome> = new Set(),
+  walk: object = {},
 ): void {
-  if (seen.has(outcome)) return;
-  seen.add(outcome);
+  if (outcome.walk === walk) return;
+  outcome.walk = walk;
   visit.outcome(outcome);
   for (const part of outcome.said) {
     if ('code' in part) visit.said(part);
-    else walkOutcome(part, visit, seen);
+    else walkOutcome(part, visit, walk);
   }
 }

@@ -10,8 +10,9 @@ import { kept } from '../incremental/kept.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
 import type { Examined, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
 import { keptBeside } from './engine/kept-beside.ts';
+import { lazily } from './engine/lazily.ts';
 import { type RuleInPolicy, ruleInPolicy } from './engine/rule-in-policy.ts';
-import { rulesByActions } from './engine/rules-by-actions.ts';
+import { inOrder, type RuleGroup, rulesByActions } from './engine/rules-by-actions.ts';
 import { claimedSessions } from './rules/claimed-sessions.ts';
 import { constantConditions } from './rules/constant-conditions.ts';
 import { currenciesNeverEqual } from './rules/currencies-never-equal.ts';
@@ -96,14 +97,29 @@ export function warn({ set, files, env, declarations, used }: Whole): void {
   }
   const valueOfLet: ValueOfLet = (id) => set.lets.get(id)?.expression;
   const around = rulesByActions(enforced);
-  const checked: ExaminedRule = { set, files, env, valueOfLet, enforced, around, listReads, used };
+  const { indices } = env.checkState;
+  const checked: ExaminedRule = { set, files, env, valueOfLet, enforced, around, listReads, used, indices };
   for (const rule of rulesOfSets) rule(checked);
-  const ofGroups = rulesOfGroups.map((rule) => rule(checked));
+  const besideAll = lazily(() => rulesOfGroups.map((rule) => rule(checked)));
   for (const group of around.groups) {
-    keptBeside(env, group.actions, around.meeting(group.actions), () => {
-      for (const rule of ofGroups) rule(group);
+    const near = around.meeting(group.actions);
+    keptBeside(env, group.actions, near, () => {
+      for (const rule of besideFew(near, checked) ?? besideAll()) rule(group);
     });
   }
+}
+
+const fewMax = 512;
+
+/** The rules that look at a group, where few speak of its actions: nothing else has to be indexed for them. Else null. */
+function besideFew(
+  near: readonly RuleGroup<RuleInPolicy>[],
+  checked: ExaminedRule,
+): readonly GroupRule[] | null {
+  if (near.reduce((count, { rules }) => count + rules.length, 0) > fewMax) return null;
+  const enforced = inOrder(near);
+  const few: ExaminedRule = { ...checked, enforced, around: rulesByActions(enforced), indices: new Map() };
+  return rulesOfGroups.map((rule) => rule(few));
 }
 
 function* examineAll(

@@ -38,6 +38,8 @@ export interface ExaminedRule {
   readonly listReads: readonly ListRead[];
   /** Names that something refers to. */
   readonly used: ReadonlySet<string>;
+  /** What is remembered of indices over these rules, by purpose. */
+  readonly indices: Map<string, unknown>;
 }
 
 /** Looks at the rules of one set of actions beside those that speak of some of the same. */

@@ -3,8 +3,8 @@
 // pass. INVARIANT: none is left out that trying all of them would find, unless too many would have to be tried, and
 // they come in one order; what is remembered changes neither.
 
-import type { Environment } from '../../incremental/environment.ts';
 import { implies, type Statement } from '../../logic/implication.ts';
+import type { ExaminedRule } from './examined.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
 import { emptyFiles, type Files, filedUnder, readingOf, refile, statementMark } from './statement-files.ts';
@@ -43,7 +43,7 @@ export function createIndexCache<T extends object>(): IndexCache<T> {
 /** The cache of an index that is asked for this. */
 export function rememberedIndex(
   purpose: string,
-  { checkState: { indices } }: Environment,
+  { indices }: Pick<ExaminedRule, 'indices'>,
 ): IndexCache<RuleInPolicy> {
   // What is kept for a purpose is always made here.
   const known = indices.get(purpose) as IndexCache<RuleInPolicy> | undefined;

@@ -9,13 +9,14 @@ import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { type Following, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
-export function rulesImplied({ enforced, env }: ExaminedRule): GroupRule {
+export function rulesImplied(checked: ExaminedRule): GroupRule {
+  const { enforced, env } = checked;
   const alike = lazily(() => Map.groupBy(enforced.filter(isNoPoints), ({ asks }) => asks));
   const indices = new Map<string, Following<RuleInPolicy>>();
   const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {
     const index =
       indices.get(one.asks) ??
-      indexStatements(alike().get(one.asks) ?? [], rememberedIndex(`alike ${one.asks}`, env));
+      indexStatements(alike().get(one.asks) ?? [], rememberedIndex(`alike ${one.asks}`, checked));
     indices.set(one.asks, index);
     return index(one);
   };

@@ -8,13 +8,14 @@ import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { type RulesByActions, rulesByActions } from '../engine/rules-by-actions.ts';
 import { indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
-export function rulesNeverDeciding({ enforced, env }: ExaminedRule): GroupRule {
+export function rulesNeverDeciding(checked: ExaminedRule): GroupRule {
+  const { enforced, env } = checked;
   const denials = lazily(() => enforced.filter(({ rule }) => rule.effect === 'deny'));
   const open = lazily(() => rulesByActions(denials().filter(isUnconditional)));
   const following = lazily(() =>
     indexStatements(
       denials().filter((one) => !isUnconditional(one)),
-      rememberedIndex('denials', env),
+      rememberedIndex('denials', checked),
     ),
   );
   return ({ actions, rules }) => {
