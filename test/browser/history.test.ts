@@ -86,9 +86,29 @@ test('the page begins with the active policies and the set before them; the same
 
 test('where one set is known there is nothing to compare yet', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com' });
-  await page.route('**/v1/policies/history', (route) => route.fulfill({ json: { items: [] } }));
+  await page.route('**/v1/policies/history', (route) =>
+    route.fulfill({ json: { items: [], no_roll_back: null } }),
+  );
   await page.goto('/compare');
   await page.getByText('There is one set so far').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('where no set can be written back the history says why, and offers no button', async () => {
+  const shared = await startService({ isInFile: true });
+  await prepare(shared);
+  const { page } = await open(shared, { email: 'ann@example.com' });
+  await page.route('**/v1/policies/history', async (route) => {
+    const reply = await route.fetch();
+    await route.fulfill({
+      json: { ...(await reply.json()), no_roll_back: 'the policies come from a bundle' },
+    });
+  });
+  await page.goto('/policies');
+  const history = page.getByRole('region', { name: 'History', exact: true });
+  await history.getByText('No set can be written back here: the policies come from a bundle.').waitFor();
+  expect(await history.getByRole('listitem').count()).toBeGreaterThan(1);
+  expect(await history.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 

@@ -250,6 +250,7 @@ test('an earlier set is written back by an admin, with the reason on record, and
     reason: 'it let too much through',
     files: ['demo.policy', 'more.policy'],
   });
+  expect((await admin.send('/v1/policies/history')).body.no_roll_back).toBeNull();
   // And forward again, which brings back the file that went.
   expect((await send(admin, { digest: now, seen: old, reason: 'it was right' })).body.digest).toBe(now);
   expect(readFileSync(more, 'utf8')).toContain('payload.amount == 13');
@@ -267,6 +268,7 @@ test.runIf(isOnPostgres)('no set is written back where several processes may ser
     [409, 'conflict'],
     expect.stringContaining('several processes may serve this store'),
   ]);
+  expect((await admin.send('/v1/policies/history')).body.no_roll_back).toBe(refused.body.detail);
   expect(readFileSync(service.policyFile, 'utf8')).toBe(before);
 });
 

@@ -25,11 +25,12 @@ export function History() {
   const [isWhole, setWhole] = useState(false);
   if (data === null)
     return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
-  const { items } = data;
+  const { items, no_roll_back: never } = data;
   if (items.length === 0) return <Empty icon="clock" title="The active policies are being noted" />;
   const shown = isWhole ? items : items.slice(0, shownAtFirst);
   return (
     <>
+      {never !== null && <p class="policies-never">No set can be written back here: {never}.</p>}
       <ol class="policies-history">
         {shown.map((one, index) => (
           <Entry
@@ -38,6 +39,7 @@ export function History() {
             before={items[index + 1] ?? null}
             after={items[index - 1] ?? null}
             active={items[0]?.digest ?? ''}
+            mayGoBack={never === null}
           />
         ))}
       </ol>
@@ -57,9 +59,10 @@ interface EntryProps {
   /** The one that took over from it; null for the active one. */
   readonly after: Activation | null;
   readonly active: string;
+  readonly mayGoBack: boolean;
 }
 
-function Entry({ activation, before, after, active }: EntryProps) {
+function Entry({ activation, before, after, active, mayGoBack }: EntryProps) {
   const { activated_at: at, digest, commit } = activation;
   const isKept = activation.has_texts && before?.has_texts === true;
   return (
@@ -84,7 +87,9 @@ function Entry({ activation, before, after, active }: EntryProps) {
       ) : (
         <p class="policies-never">The texts are not kept any more, so nobody can tell what changed.</p>
       )}
-      {digest !== active && activation.has_texts && <RollBack activation={activation} active={active} />}
+      {mayGoBack && digest !== active && activation.has_texts && (
+        <RollBack activation={activation} active={active} />
+      )}
     </li>
   );
 }

@@ -6,6 +6,7 @@ import type { Playground } from '../../../playground/playground.ts';
 import type { Activation, PolicyHistory } from '../../../policies/policy-history.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../policies/texts.ts';
+import type { Store } from '../../../store/contract/store.ts';
 import { type Route, route } from '../../calls/route.ts';
 import { timeText } from '../../contract/schemas.ts';
 import { playgroundProblems, putQuestion } from '../../views/playground.ts';
@@ -15,15 +16,17 @@ import {
   type ChangedFile,
   compareSetsExample,
   compareSetsSchema,
+  noRollBack,
   setParameters,
   setsOf,
 } from '../../views/policy-history.ts';
 
 interface HistoryDeps {
   readonly signInDeps: SignInDeps;
-  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly policies: Pick<PolicyHost, 'current' | 'state'>;
   readonly policyHistory: PolicyHistory;
   readonly playground: Playground;
+  readonly store: Pick<Store, 'replicas'>;
 }
 
 const listActivations = route<HistoryDeps>({
@@ -39,11 +42,14 @@ const listActivations = route<HistoryDeps>({
       200: {
         description: 'The sets',
         schema: activationsSchema,
-        example: { items: [activationExample] },
+        example: { items: [activationExample], no_roll_back: null },
       },
     },
   },
-  handle: async ({ policyHistory }) => ({ items: (await policyHistory.activations()).map(activationView) }),
+  handle: async ({ policies, policyHistory, store }) => ({
+    items: (await policyHistory.activations()).map(activationView),
+    no_roll_back: noRollBack(policies.state(), store.replicas),
+  }),
 });
 
 function activationView({ digest, commit, atMs, policies, actions, hasTexts }: Activation) {

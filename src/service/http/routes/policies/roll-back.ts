@@ -12,7 +12,7 @@ import { notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
-import { activationExample } from '../../views/policy-history.ts';
+import { activationExample, noRollBack } from '../../views/policy-history.ts';
 import { policyReport, policyReportExample, policyReportSchema } from '../../views/policy-report.ts';
 
 interface RollBackDeps {
@@ -86,8 +86,8 @@ export const rollBackRoutes: readonly Route<RollBackDeps>[] = [rollBackPolicies]
 
 /** The texts of the active policies, which stand on the disk and are kept in the history. */
 async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen: string): Promise<SetTexts> {
-  if (store.replicas !== null)
-    throw refused('several processes may serve this store: change the files where they come from');
+  const never = noRollBack(policies.state(), store.replicas);
+  if (never !== null) throw refused(never);
   await policies.reload();
   if (policies.state().status !== 'current')
     throw refused(
@@ -106,10 +106,9 @@ async function write(
   present: SetTexts,
   wanted: SetTexts,
 ): Promise<readonly string[]> {
-  const { directory, place } = policies.state();
-  if (directory === null) throw refused(`the policies come from a bundle: put the earlier one at ${place}`);
   try {
-    return await rollBackFiles({ directory, present, wanted });
+    // A bundle has been refused before anything was read.
+    return await rollBackFiles({ directory: policies.state().directory!, present, wanted });
   } catch (error) {
     throw error instanceof RollBackRefused ? refused(error.message) : error;
   }
