@@ -36,21 +36,29 @@ interface PlacedError extends ParserError, TokenRun {
   readonly source: SourceText;
 }
 
-/** Reports the errors of a run of tokens, of several at one token the first. */
-export function reportErrors(errors: readonly ParserError[], run: TokenRun, reader: Reader): void {
-  if (errors.length === 0) return;
+/** Reports the errors of a run of tokens, of several at one token the first; what it has reported. */
+export function reportErrors(
+  errors: readonly ParserError[],
+  run: TokenRun,
+  reader: Reader,
+): readonly Diagnostic[] {
+  if (errors.length === 0) return [];
   const { tokens, end } = run;
   const { source } = reader;
   const seen = new Set<number>();
   const places = new Map(tokens.map((token, index) => [token, index]));
+  const reported: Diagnostic[] = [];
   for (const error of errors) {
     const place = error.found?.startOffset ?? end;
     if (seen.has(place)) continue;
     seen.add(place);
     // The parser knows the token that it last looked at, which after skipping is another one.
     const index = error.found === null ? tokens.length : (places.get(error.found) ?? 0);
-    reader.report(explain({ ...error, ...run, source, previous: tokens[index - 1] ?? null }));
+    const diagnostic = explain({ ...error, ...run, source, previous: tokens[index - 1] ?? null });
+    reader.report(diagnostic);
+    reported.push(diagnostic);
   }
+  return reported;
 }
 
 function explain(error: PlacedError): Diagnostic {
