@@ -150,7 +150,12 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   return { files, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
 }
 
-const unknown: ReadonlySet<Code> = new Set(['unknown-name', 'unknown-type', 'pattern-matches-nothing']);
+const unknown: ReadonlySet<Code> = new Set([
+  'unknown-name',
+  'unknown-type',
+  'unknown-function',
+  'pattern-matches-nothing',
+]);
 
 /** Whether an error lies where the parser gave up, or a name is unknown because its declaration could not be read. */
 function followsFromBroken(

@@ -10,7 +10,13 @@ import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
-import { firstOfLines, type Line, linesOf, namesDeclared, settleBroken } from './repair/broken-rules.ts';
+import {
+  type BrokenLine,
+  firstOfLines,
+  linesOf,
+  namesDeclared,
+  settleBroken,
+} from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
@@ -30,7 +36,7 @@ export interface ParsedFile {
   /** Names that a text with errors declares, though nothing else may be left of their declarations. */
   readonly declaredByBroken: ReadonlySet<string>;
   /** Lines on which the parser gave up, of whose meaning nothing is to be said. */
-  readonly brokenLines: readonly Line[];
+  readonly brokenLines: readonly BrokenLine[];
 }
 
 const none: ReadonlySet<string> = new Set();

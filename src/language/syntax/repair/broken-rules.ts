@@ -66,14 +66,14 @@ export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
   return names;
 }
 
-export interface Line {
+export interface BrokenLine {
   readonly start: number;
   readonly end: number;
 }
 
 /** The lines on which the parser gave up, in order. */
-export function linesOf(gaveUp: readonly Diagnostic[], { text }: SourceText): readonly Line[] {
-  const lines: Line[] = [];
+export function linesOf(gaveUp: readonly Diagnostic[], { text }: SourceText): readonly BrokenLine[] {
+  const lines: BrokenLine[] = [];
   for (const at of gaveUp.map(({ span }) => span.start).sort((a, b) => a - b)) {
     const last = lines.at(-1);
     if (last !== undefined && at <= last.end) continue;
@@ -84,7 +84,7 @@ export function linesOf(gaveUp: readonly Diagnostic[], { text }: SourceText): re
   return lines;
 }
 
-export function isOnLine({ span }: Diagnostic, lines: readonly Line[]): boolean {
+export function isOnLine({ span }: Diagnostic, lines: readonly BrokenLine[]): boolean {
   return lines.some(({ start, end }) => span.start >= start && span.start <= end);
 }
 
@@ -92,7 +92,7 @@ export function isOnLine({ span }: Diagnostic, lines: readonly Line[]): boolean 
 export function firstOfLines(
   diagnostics: readonly Diagnostic[],
   gaveUp: readonly Diagnostic[],
-  lines: readonly Line[],
+  lines: readonly BrokenLine[],
 ): readonly Diagnostic[] {
   if (gaveUp.length === 0) return diagnostics;
   const follows = new Set(gaveUp);
