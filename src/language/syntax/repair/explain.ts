@@ -15,6 +15,7 @@ import {
   isAnyWord,
   isReservedToken,
   isReservedWord,
+  literal,
   relatingWords,
   reservedWords,
   sign,
@@ -152,6 +153,8 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   }
   if (expected === 'a value' && found.tokenType === word.action)
     return 'the key of the action that is asked for is `action.key`';
+  if (expected === 'the name of approvers' && found.tokenType === literal.number)
+    return 'a range is written `x in 1..5`; people are asked by the name of their group: `to finance needs 2`';
   const known = helpByExpected.get(expected);
   if (known !== undefined) return known;
   if (expected === 'a declaration' && effects.has(found.tokenType))

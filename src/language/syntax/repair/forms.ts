@@ -36,6 +36,7 @@ const byRule: Readonly<Record<string, string>> = {
   needsClause: 'write `needs 2`, behind `to finance` or `after approval by finance`',
   withinClause: 'write `within 4h`',
   quantifier: 'write `some x in payload.tags (x == "a")`',
+  parentheses: 'write `)` where what stands in the parentheses ends',
   call: 'a function is called by `length(payload.tags)`',
   listLiteral: 'a list is written `["a", "b"]`',
 };

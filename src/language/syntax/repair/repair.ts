@@ -265,7 +265,7 @@ for (const [type, ...all] of [
   [mistake.optionalDot, repairOptionalDot],
   [mistake.question, repairCoalesce, repairTernary],
   [mistake.colonAssign, repairColonAssign],
-  [mistake.arrow, repairRowArrow, writtenAs('>=')],
+  [mistake.arrow, repairRowArrow, repairRuleColon, writtenAs('>=')],
   [mistake.atLeast, writtenAs('>=')],
   [mistake.atMost, writtenAs('<=')],
   [mistake.notEqual, writtenAs('!=')],
