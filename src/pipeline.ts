@@ -23,6 +23,7 @@ import type { PackedProgram } from './language/program/packed/packed.ts';
 import { type OpenProgram, unpack } from './language/program/packed/unpack.ts';
 import { createPlanCache, type PlanCache, planPacked } from './language/program/plan/incremental.ts';
 import { type ParsedFile, parse } from './language/syntax/parse.ts';
+import { isOnLine } from './language/syntax/repair/broken-rules.ts';
 import type { PolicyFile } from './language/syntax/tree/tree.ts';
 
 /** A policy set as text: its files, and the list files that they may name. */
@@ -149,14 +150,22 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   return { files, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
 }
 
-const unknown: ReadonlySet<Code> = new Set(['unknown-name', 'unknown-type', 'pattern-matches-nothing']);
+const unknown: ReadonlySet<Code> = new Set([
+  'unknown-name',
+  'unknown-type',
+  'unknown-function',
+  'pattern-matches-nothing',
+]);
 
-/** Whether a name is unknown because its declaration could not be read. */
+/** Whether an error lies where the parser gave up, or a name is unknown because its declaration could not be read. */
 function followsFromBroken(
-  { code, span }: Diagnostic,
+  diagnostic: Diagnostic,
   parsed: readonly ParsedFile[],
   files: readonly SourceText[],
 ): boolean {
+  const { code, span } = diagnostic;
+  const { brokenLines = [] } = parsed.find(({ file }) => file.span.file === span.file) ?? {};
+  if (isOnLine(diagnostic, brokenLines)) return true;
   if (!unknown.has(code)) return false;
   const name = files.find(({ path }) => path === span.file)?.text.slice(span.start, span.end) ?? '';
   return parsed.some(({ declaredByBroken }) => declaredByBroken.has(name));

@@ -132,6 +132,15 @@ describe('a token that the issuer has signed for this service', () => {
     expect((await detailOf(answer)).on_behalf_of).toEqual({ user: { id: 'u-ann' }, unknown: null });
   });
 
+  test.each([
+    ['ann@EXAMPLE.com', { email: 'ann@example.com' }],
+    ['ann of example.com', {}],
+  ])('says %s in canonical form, where it is an address', async (email, known) => {
+    const answer = await ask(await makeToken(issuer.url, first, { claims: { email, email_verified: true } }));
+    const user = { id: 'u-ann', ...known };
+    expect((await detailOf(answer)).on_behalf_of).toEqual({ user, unknown: null });
+  });
+
   test('is not asked for: nobody is known, and nothing is said of it', async () => {
     const answer = await ask(null);
     expect(answer.view.decision).toBe('DENY');

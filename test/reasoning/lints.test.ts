@@ -103,6 +103,13 @@ describe('what is needless', () => {
     expect(codesOf(rules)).toEqual(expected);
   });
 
+  it('a `not in` is one: what nothing is in, everything is not in', () => {
+    const rules = 'allow a when payload.count > 3 and payload.vendor not in nothing';
+    const found = lintsOf(`${inPolicy(rules)}list nothing = [] may be empty\n`);
+    expect(found.map(({ code }) => code)).toContain('always-true');
+    expect(found.map(({ code }) => code)).not.toContain('never-true');
+  });
+
   it.each([
     [
       'another group',

@@ -10,7 +10,13 @@ import { type ParserError, policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
-import { namesDeclared, settleBroken } from './repair/broken-rules.ts';
+import {
+  type BrokenLine,
+  firstOfLines,
+  linesOf,
+  namesDeclared,
+  settleBroken,
+} from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
@@ -29,6 +35,8 @@ export interface ParsedFile {
   readonly diagnostics: readonly Diagnostic[];
   /** Names that a text with errors declares, though nothing else may be left of their declarations. */
   readonly declaredByBroken: ReadonlySet<string>;
+  /** Lines on which the parser gave up, of whose meaning nothing is to be said. */
+  readonly brokenLines: readonly BrokenLine[];
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -39,16 +47,22 @@ export function parse(source: SourceText): ParsedFile {
   const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
   const { file, broken } = readFile(reader);
   const settled = settleBroken(file.declarations, diagnostics, broken);
+  const lines = linesOf(broken.gaveUp, source);
   return {
     file: { ...file, declarations: settled.declarations },
-    diagnostics: limited(sortDiagnostics(settled.diagnostics), source),
+    diagnostics: limited(sortDiagnostics(firstOfLines(settled.diagnostics, broken.gaveUp, lines)), source),
     declaredByBroken: broken.errors.length === 0 ? none : namesDeclared(broken.tokens),
+    brokenLines: lines,
   };
 }
 
 interface ReadFile {
   readonly file: PolicyFile;
-  readonly broken: { readonly errors: readonly ParserError[]; readonly tokens: readonly Token[] };
+  readonly broken: {
+    readonly errors: readonly ParserError[];
+    readonly tokens: readonly Token[];
+    readonly gaveUp: readonly Diagnostic[];
+  };
 }
 
 function readFile(reader: Reader): ReadFile {
@@ -61,13 +75,13 @@ function readFile(reader: Reader): ReadFile {
   const { declarations, templates, errors } = policyParser().readFile(known, reader, docBefore);
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
-  reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
+  const gaveUp = reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
   for (const { token, parts, isTitle } of templates) {
     const read = isTitle ? readFieldName : readPlaceholder;
     parts.push(...readTemplate(token, reader, (text, from, to) => read(text, { from, to }, reader)));
   }
   const span = makeSpan(reader, 0, source.text.length);
-  return { file: { kind: 'file', declarations, comments, span }, broken: { errors, tokens: known } };
+  return { file: { kind: 'file', declarations, comments, span }, broken: { errors, tokens: known, gaveUp } };
 }
 
 interface Between {
@@ -119,7 +133,12 @@ function refuseSize(source: SourceText): ParsedFile {
   const file: PolicyFile = { kind: 'file', declarations: [], comments: [], span };
   const message = `\`${source.path}\` is larger than 1 MiB`;
   const help = 'split it into several files: all files of a directory are one policy set';
-  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)], declaredByBroken: none };
+  return {
+    file,
+    diagnostics: [syntaxError('file-too-large', span, message, help)],
+    declaredByBroken: none,
+    brokenLines: [],
+  };
 }
 
 function limited(diagnostics: readonly Diagnostic[], source: SourceText): readonly Diagnostic[] {

@@ -57,10 +57,10 @@ export function smallestConstants(
   return smallest(partOf(condition));
 }
 
-/** Parts that are conditions themselves; a `not` that is written in one word with what it negates is one with it. */
+/** Parts that are conditions themselves; `not in` is written as one, and is one. */
 function partOf(expression: Expression): Part {
   if (expression.kind === 'not' && expression.span === expression.operand.span)
-    return partOf(expression.operand);
+    return { expression, inner: [] };
   switch (expression.kind) {
     case 'and':
     case 'or':

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import type { UserFacts } from '../../language/model/request.ts';
+import { canonicalEmail } from '../../language/value/email.ts';
 import { type IssuerKeys, type KeyTiming, watchIssuerKeys } from './issuer-keys.ts';
 
 export interface UserSettings {
@@ -160,10 +161,11 @@ function userOf(payload: JWTPayload, { rolesClaim, groupsClaim }: UserSettings):
   if (!isText(sub)) return null;
   const roles = textsOf(claimAt(payload, rolesClaim));
   const groups = textsOf(claimAt(payload, groupsClaim));
+  // An address that anybody could have entered names nobody; a domain has one spelling for every rule.
+  const address = isText(email) && isVerified === true ? canonicalEmail(email) : null;
   return {
     id: sub,
-    // An address that anybody could have entered names nobody.
-    ...(isText(email) && isVerified === true ? { email } : {}),
+    ...(address === null ? {} : { email: address }),
     ...(roles === null ? {} : { roles }),
     ...(groups === null ? {} : { groups }),
   };

@@ -27,6 +27,7 @@ import {
   parseDecimal,
   toNumber,
 } from '../../language/value/decimal.ts';
+import { canonicalEmail } from '../../language/value/email.ts';
 import { parseIp } from '../../language/value/ip.ts';
 import { parseInstantLiteral } from '../../language/value/time.ts';
 import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
@@ -127,18 +128,24 @@ function readRequest(located: Located | undefined, report: Report): RequestFacts
 function readUser(located: Located, report: Report): UserFacts | null {
   const map = readMap(located, { name: '`request.user`', keys: userAttributes }, report);
   if (map === null) return null;
-  const text = (key: 'id' | 'email') =>
-    readIfThere(map, key, (value) => readText(value, `\`request.user.${key}\``, report));
   const texts = (key: 'roles' | 'groups') =>
     readIfThere(map, key, (value) => readTexts(value, `\`request.user.${key}\``, report))?.map(
       (one) => one.text,
     ) ?? null;
   return known<UserFacts>({
-    id: text('id'),
-    email: text('email'),
+    id: readIfThere(map, 'id', (value) => readText(value, '`request.user.id`', report)),
+    email: readIfThere(map, 'email', (value) => readEmail(value, report)),
     roles: texts('roles'),
     groups: texts('groups'),
   });
+}
+
+/** In canonical form, as the service reads it from a token. */
+function readEmail(located: Located, report: Report): string | null {
+  const text = readText(located, '`request.user.email`', report);
+  const email = text === null ? null : canonicalEmail(text);
+  if (text !== null && email === null) report(located.span, '`request.user.email` must be an e-mail address');
+  return email;
 }
 
 function readIp(located: Located, report: Report): string | null {

@@ -95,6 +95,14 @@ const payloadRoots: ReadonlySet<string> = new Set([
   ...['input', 'args', 'arguments', 'params', 'parameters', 'data', 'body', 'req', 'event', 'context'],
   ...['ctx', 'resource', 'this', 'self', 'call', 'tool', 'msg', 'message', 'fields', 'attributes'],
 ]);
+/** What stands for a value of the moment or of the decision elsewhere. */
+const valueForms: Readonly<Record<string, string>> = {
+  today: 'write `today in "Zone"`, such as `today in "Europe/Berlin"`',
+  current_time: 'write `now`',
+  time: 'write `now`',
+  risk_score: 'write `risk`',
+  score: 'write `risk`',
+};
 const personRoots: ReadonlySet<string> = new Set([
   'user',
   'principal',
@@ -113,6 +121,7 @@ export function foreignRoot(root: NameNode, steps: readonly NameNode[], fields: 
     }
     return { help: 'what an agent asks for stands in `payload`, such as `payload.count`' };
   }
+  if (Object.hasOwn(valueForms, root.text)) return { help: valueForms[root.text]! };
   if (!personRoots.has(root.text)) return {};
   const tag = steps.length === 0 ? '...' : steps.map(({ text }) => text).join('.');
   return {

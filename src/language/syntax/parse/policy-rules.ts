@@ -176,7 +176,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `risk`',
   };
 
-  // clause = forClause | afterClause | toClause | needsClause | withinClause | whenClause | unlessClause
+  // clause = forClause | afterClause | toClause | exceptClause | needsClause | withinClause | whenClause | unlessClause
   //   | pointsClause | becauseClause
   clause: ParserRule<Clause | null> = this.same('clause', () => {
     try {

@@ -189,10 +189,10 @@ export const mistake = {
   }),
   curlyQuotes: literalToken(
     'CurlyQuotes',
-    /[“”„‟][^“”„‟"\r\n]*[“”„‟"]|[‘’‚][^‘’‚'\r\n]*[‘’‚']/,
+    /[“”„‟][^“”„‟"\r\n]*[“”„‟"]|[‘’‚][^‘’‚'\r\n]*[‘’‚']|`[^`\r\n]*`/,
     'a text in quotes',
   ),
-  currencySign: literalToken('CurrencySign', /[$€£¥](?=\d)/, 'an amount'),
+  currencySign: literalToken('CurrencySign', /[€£¥]|\$(?=\d)/, 'an amount'),
   percent: signToken('Percent', '%'),
   semicolon: signToken('Semicolon', ';'),
   optionalDot: signToken('OptionalDot', '?.'),

@@ -1,8 +1,10 @@
 // What a broken text leaves → what more can be said of it. Rules at whose end the parser gave up have a condition of which
 // nothing more is said: what was read of it is a part of what was meant, and whatever is wrong with the part is wrong because
-// of that. Declarations of which nothing is left have declared their names all the same.
+// of that. The same holds of the rest of a line: of what stands behind the first error there, the parser has only guessed.
+// Declarations of which nothing is left have declared their names all the same.
 
-import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../diagnostic/diagnostic.ts';
+import type { SourceText } from '../../diagnostic/span.ts';
 import type { ParserError } from '../parse/parser.ts';
 import { declaring, isAnyWord, sign, type Token, tokenEnd } from '../parse/tokens.ts';
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
@@ -62,4 +64,43 @@ export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
     names.add(parts.map(({ image }) => image).join(''));
   }
   return names;
+}
+
+export interface BrokenLine {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The lines on which the parser gave up, in order. */
+export function linesOf(gaveUp: readonly Diagnostic[], { text }: SourceText): readonly BrokenLine[] {
+  const lines: BrokenLine[] = [];
+  for (const at of gaveUp.map(({ span }) => span.start).sort((a, b) => a - b)) {
+    const last = lines.at(-1);
+    if (last !== undefined && at <= last.end) continue;
+    const end = text.slice(at).search(/[\r\n]/);
+    const start = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
+    lines.push({ start: Math.min(start, at), end: end < 0 ? text.length : at + end });
+  }
+  return lines;
+}
+
+export function isOnLine({ span }: Diagnostic, lines: readonly BrokenLine[]): boolean {
+  return lines.some(({ start, end }) => span.start >= start && span.start <= end);
+}
+
+/** Without the errors of the parser that stand behind another error on their line: they say how it went on. */
+export function firstOfLines(
+  diagnostics: readonly Diagnostic[],
+  gaveUp: readonly Diagnostic[],
+  lines: readonly BrokenLine[],
+): readonly Diagnostic[] {
+  if (gaveUp.length === 0) return diagnostics;
+  const follows = new Set(gaveUp);
+  for (const line of lines) {
+    const first = diagnostics
+      .filter((one) => hasErrors([one]) && isOnLine(one, [line]))
+      .reduce((a, b) => (b.span.start < a.span.start ? b : a));
+    follows.delete(first);
+  }
+  return diagnostics.filter((one) => !follows.has(one));
 }

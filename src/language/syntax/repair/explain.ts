@@ -11,9 +11,11 @@ import {
   comparing,
   contextualWords,
   declaring,
+  isAnyText,
   isAnyWord,
   isReservedToken,
   isReservedWord,
+  literal,
   relatingWords,
   reservedWords,
   sign,
@@ -21,6 +23,7 @@ import {
   word,
   wordTypes,
 } from '../parse/tokens.ts';
+import { formOf } from './forms.ts';
 import { declarationVocabulary, effectVocabulary, synonymOf, unknownWord } from './vocabulary.ts';
 
 /** The tokens that were parsed, and where they end, as an offset and in words. */
@@ -36,21 +39,29 @@ interface PlacedError extends ParserError, TokenRun {
   readonly source: SourceText;
 }
 
-/** Reports the errors of a run of tokens, of several at one token the first. */
-export function reportErrors(errors: readonly ParserError[], run: TokenRun, reader: Reader): void {
-  if (errors.length === 0) return;
+/** Reports the errors of a run of tokens, of several at one token the first; what it has reported. */
+export function reportErrors(
+  errors: readonly ParserError[],
+  run: TokenRun,
+  reader: Reader,
+): readonly Diagnostic[] {
+  if (errors.length === 0) return [];
   const { tokens, end } = run;
   const { source } = reader;
   const seen = new Set<number>();
   const places = new Map(tokens.map((token, index) => [token, index]));
+  const reported: Diagnostic[] = [];
   for (const error of errors) {
     const place = error.found?.startOffset ?? end;
     if (seen.has(place)) continue;
     seen.add(place);
     // The parser knows the token that it last looked at, which after skipping is another one.
     const index = error.found === null ? tokens.length : (places.get(error.found) ?? 0);
-    reader.report(explain({ ...error, ...run, source, previous: tokens[index - 1] ?? null }));
+    const diagnostic = explain({ ...error, ...run, source, previous: tokens[index - 1] ?? null });
+    reader.report(diagnostic);
+    reported.push(diagnostic);
   }
+  return reported;
 }
 
 function explain(error: PlacedError): Diagnostic {
@@ -95,12 +106,13 @@ function openBrace(index: number, tokens: readonly Token[]): Token | undefined {
 }
 
 function explainPlainly(error: PlacedError): Diagnostic {
-  const { expected, found, previous } = error;
+  const { expected, found, previous, rules } = error;
   const isCondition = previous !== null && takesCondition.has(previous.tokenType) && expected === 'a value';
   const after = previous === null ? '' : ` after ${shown(previous)}`;
   const instead = found === null ? error.endName : shown(found);
   const message = `expected ${isCondition ? 'a condition' : expected}${after}, found ${instead}`;
-  return syntaxError('unexpected-token', placeOf(error), message, helpFor(expected, found));
+  const help = helpFor(expected, found) ?? formOf(expected, rules);
+  return syntaxError('unexpected-token', placeOf(error), message, help);
 }
 
 const takesCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
@@ -136,12 +148,23 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   if (expected === '`in`' && negatable.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a like b)`';
   }
+  if (expected === '`in`' && comparing.has(found.tokenType)) {
+    return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
+  }
+  if (expected === 'a value' && found.tokenType === word.action)
+    return 'the key of the action that is asked for is `action.key`';
+  if (expected === 'the name of approvers' && found.tokenType === literal.number)
+    return 'a range is written `x in 1..5`; people are asked by the name of their group: `to finance needs 2`';
   const known = helpByExpected.get(expected);
   if (known !== undefined) return known;
   if (expected === 'a declaration' && effects.has(found.tokenType))
     return 'rules stand in a policy: `policy example on order.place { ... }`';
   if (found.tokenType === sign.comma && expected.startsWith('a clause'))
     return 'conditions are joined by `and`';
+  const behindRule = expected.startsWith('a clause') ? byFoundBehindRule.get(found.image) : undefined;
+  if (behindRule !== undefined) return behindRule;
+  if (expected.startsWith('a clause') && isAnyText(found))
+    return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
   if (expected.startsWith('a name for the rule'))
     return 'a decision names its rule: write a name behind the effect';
   if (expected === 'a name' && isReservedToken(found)) {
@@ -165,6 +188,15 @@ const helpByExpected: ReadonlyMap<string, string> = new Map([
     '`approval by` or `reauth`',
     'write `after approval by finance needs 2`, with the number behind the group',
   ],
+]);
+
+const people = 'the number stands alone: `needs 2`';
+/** What stands behind a whole rule or clause, with what is probably meant. */
+const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
+  ['or', 'each group is asked: join them by `and`, or declare one approval group for the people of both'],
+  ['(', '`risk`, `now` and declared names take no parentheses; functions are called, as in `length(x)`'],
+  ['.', 'elements of a list have fields: `some c in commands(payload.line) (c.program == "ls")`'],
+  ...['approvals', 'people', 'persons', 'approvers'].map((one) => [one, people] as const),
 ]);
 
 const clauseWords = ['for', 'after', 'to', 'except', 'needs', 'within', 'because'];

@@ -1,23 +1,8 @@
 // Functions, lambdas and methods of other languages → the operators and quantifiers that say the same.
 
-import {
-  bracketStep,
-  comparing,
-  isAnyWord,
-  NameToken,
-  retype,
-  sign,
-  word,
-  wordTypes,
-} from '../parse/tokens.ts';
-import {
-  beforeCondition,
-  byForeignWord,
-  type Cursor,
-  lookaheadMax,
-  presenceOf,
-  type Repair,
-} from './cursor.ts';
+import { bracketStep, comparing, isAnyWord, NameToken, retype, sign, word } from '../parse/tokens.ts';
+import { beforeCondition, type Cursor, lookaheadMax, presenceOf, type Repair } from './cursor.ts';
+import { quantifiers } from './foreign-quantifiers.ts';
 import { hasMessage, relationOf } from './foreign-words.ts';
 
 /** What is to be written for a call; no text where several things may be meant. */
@@ -63,12 +48,6 @@ function repairNow(here: Cursor): Repair | null {
   return { to: 2, message: '`now` is no function', write: 'now', read: [retype(here.token, NameToken)] };
 }
 
-const quantifiers = byForeignWord({
-  some: ['any', 'some', 'exists'],
-  every: ['all', 'every'],
-  no: ['none'],
-});
-
 /** `any(xs, x => c)`, `any(x in xs, c)` and `any(c for x in xs)`. */
 export function repairLambda(here: Cursor): Repair | null {
   const quantifier = quantifiers.get(here.token.image);
@@ -87,6 +66,7 @@ export function repairLambda(here: Cursor): Repair | null {
 
 /** `.startsWith("a")`, and what is called on it in turn: values have no methods. */
 export function repairMethod(here: Cursor): Repair | null {
+  if (here.declaration === word.action && here.braces === 0) return null;
   const path = here.pathBefore(-1);
   const isBody = isQuantified(here);
   let text = path?.text ?? 'x';
@@ -117,8 +97,6 @@ export function repairMethod(here: Cursor): Repair | null {
   return { from: -path.length - 1, to: end - 1, message, help, write };
 }
 
-const goesThrough = wordTypes('some', 'every', 'no', 'sum', 'count');
-
 /** Whether the path before a method is a list of a quantifier, whose condition stands in parentheses behind it. */
 function isQuantified(here: Cursor): boolean {
   let depth = 0;
@@ -126,8 +104,7 @@ function isQuantified(here: Cursor): boolean {
     const { tokenType, tokenTypeIdx } = here.at(at)!;
     depth -= bracketStep[tokenTypeIdx] ?? 0;
     if (depth !== 0) continue;
-    if (tokenType === word.in)
-      return goesThrough.has(here.type(at - 1)) || goesThrough.has(here.type(at - 2));
+    if (tokenType === word.in) return quantifiers.has(here.at(at - 2)?.image ?? '');
     if (beforeCondition.has(tokenType) || comparing.has(tokenType)) return false;
   }
   return false;

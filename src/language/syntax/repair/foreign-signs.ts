@@ -51,12 +51,19 @@ export function repairRegex(here: Cursor): Repair {
 
 const currencySigns: Readonly<Record<string, string>> = { $: 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY' };
 
-/** `$1000`, which may mean one of several currencies. */
-export function repairCurrencySign(here: Cursor): Repair | null {
+/** `$1000` and `500€`, which may mean one of several currencies. */
+export function repairCurrencySign(here: Cursor): Repair {
   const { image } = here.token;
   const number = here.at(1);
-  if (number?.tokenType !== literal.number) return null;
   const currency = currencySigns[image]!;
+  const before = here.at(-1);
+  if (before?.tokenType === literal.number && here.isAdjacent(0)) {
+    const message = `\`${image}\` is not a currency: currencies are three capitals`;
+    const help = `write \`${before.image} ${currency}\`, with the currency that is meant`;
+    return { code: 'money-spelling', message, help, read: [retype(here.token, Currency, currency)] };
+  }
+  if (number?.tokenType !== literal.number)
+    return { message: `\`${image}\` has no meaning here`, help: 'an amount is written `500 EUR`', read: [] };
   const message = `\`${image}\` is no currency: an amount is a number and three capitals`;
   const help = `write \`${number.image} ${currency}\`, with the currency that is meant`;
   return { to: 1, message, help, read: [number, retype(number, Currency, currency)] };
@@ -67,9 +74,28 @@ export function repairPercent(here: Cursor): Repair {
   if (number?.tokenType !== literal.number || !here.isAdjacent(0)) {
     return { message: '`%` has no meaning here', help: 'there is no remainder of a division', read: [] };
   }
+  const isOf = here.at(1)?.image === 'of' && here.type(2) === literal.number;
+  if (isOf) return repairShare(here, number);
   const share = Number(number.image.replaceAll('_', '')) / 100;
   const help = `write the part of what is meant, such as \`${share} * payload.limit\``;
   return { message: `\`${number.image}%\` is no number`, help, read: [] };
+}
+
+/** `10% of 500 USD`. */
+function repairShare(here: Cursor, number: Token): Repair {
+  const share = String(Number(number.image.replaceAll('_', '')) / 100);
+  const read = [retype(number, literal.number, share), ...here.readAs('*')];
+  return { from: -1, to: 1, message: `\`${number.image}%\` is no number`, write: `${share} *`, read };
+}
+
+/** `f"..."`, and `'...'i`. */
+export function repairTextLetter(here: Cursor): Repair | null {
+  const { image } = here.token;
+  if (/^[rfub]$/i.test(image) && isAnyText(here.at(1)) && here.isAdjacent(1))
+    return { message: 'no letter stands before a text', help: 'remove it', write: '', read: [] };
+  if (!/^[gimsux]+$/.test(image) || !isAnyText(here.at(-1)) || !here.isAdjacent(0)) return null;
+  const help = 'remove it: where case does not count, compare `fold(x)` or `lower(x)`';
+  return { message: 'no flags stand behind a text', help, read: [] };
 }
 
 /** `a ? b : c` is read as `a and b or c`. */

@@ -7,7 +7,6 @@ import {
   isAnyText,
   isAnyWord,
   literal,
-  NameToken,
   retype,
   sign,
   word,
@@ -22,6 +21,8 @@ import {
   type Repair,
   spelled,
 } from './cursor.ts';
+import { repairDuration, repairRequire, repairResult, repairTypeWord } from './foreign-declarations.ts';
+import { repairQuantifier } from './foreign-quantifiers.ts';
 
 /** Words in small letters that mean an operator, between two values and as functions and methods. */
 const relations = byForeignWord({
@@ -35,12 +36,12 @@ const relations = byForeignWord({
 /** One or two words that mean an operator between two values alone. */
 const comparisons = byForeignWord({
   '==': ['equals', 'equal', 'eq', 'equal to', 'equals to'],
-  '!=': ['ne', 'neq', 'xor', 'XOR'],
+  '!=': ['ne', 'neq'],
   '>': ['gt', 'exceeds', 'greater than', 'bigger than', 'higher than', 'larger than', 'more than'],
   '<': ['lt', 'less than', 'fewer than', 'smaller than', 'lower than'],
   '>=': ['gte', 'ge', 'at least'],
   '<=': ['lte', 'le', 'at most'],
-  in: ['IN'],
+  in: ['in', 'IN', 'one of', 'any of'],
   and: ['AND'],
   or: ['OR'],
 });
@@ -63,9 +64,16 @@ export function relationOf(called: string): string | undefined {
 /** A name that stands alone and that other languages use for a word or a value of this one. */
 export function repairLoneName(here: Cursor): Repair | null {
   return (
+    repairQuantifier(here) ??
     repairExists(here) ??
     repairConditionWord(here) ??
     repairClauseWord(here) ??
+    repairDoesNot(here) ??
+    repairXor(here) ??
+    repairTypeWord(here) ??
+    repairResult(here) ??
+    repairRequire(here) ??
+    repairDuration(here) ??
     repairRelation(here) ??
     repairValue(here)
   );
@@ -75,13 +83,11 @@ const clauses = byForeignWord({
   because: ['reason', 'message', 'msg', 'description', 'desc'],
 });
 
-/** `reason "why"`, `all x in y (...)` and `over last 24h`. */
+/** `reason "why"` and `over last 24h`. */
 function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
   const write = clauses.get(image);
   if (write !== undefined && isAnyText(here.at(1)) && here.braces === 1) return spelled(here, write);
-  if (image === 'all' && here.type(1) === NameToken && here.type(2) === word.in)
-    return spelled(here, 'every');
   if (image !== 'last' || here.type(-1) !== word.over) return null;
   const message = '`over 24h` covers the last 24 hours: no word says so';
   return { message, write: '', read: [] };
@@ -134,9 +140,10 @@ function beginsValue(here: Cursor, offset: number): boolean {
 function repairBetween(here: Cursor): Repair | null {
   const [low, and, high] = [here.at(1), here.at(2), here.at(3)];
   if (low === undefined || high === undefined || and?.image.toLowerCase() !== 'and') return null;
-  const message = '`between` is written as a range here';
+  // Of clock times more is to be said, by who reads them.
+  const message = low.tokenType === literal.clock ? undefined : '`between` is written as a range here';
   const read = [...here.readAs('in'), low, retype(and, sign.range, '..'), high];
-  return { to: 3, message, write: `in ${low.image}..${high.image}`, read };
+  return { to: 3, ...(message && { message }), write: `in ${low.image}..${high.image}`, read };
 }
 
 /** `True`, `None` and their like. */
@@ -175,9 +182,58 @@ export function repairIs(here: Cursor): Repair | null {
     const write = `length(${path.text}) ${isNot ? '>' : '=='} 0`;
     return { ...whole, message: 'what is empty has a length of 0', write };
   }
-  if (!literalTypes.has(type) && type !== word.true && type !== word.false) return null;
+  if (!literalTypes.has(type) && type !== word.true && type !== word.false) return repairIsPhrase(here, last);
   const write = isNot ? '!=' : '==';
   return { to: last - 1, message: `\`${is}\` compares no values`, write, read: here.readAs(write) };
+}
+
+/** `x is greater than 3`, `x is one of [...]`, `x is not in [...]`. */
+function repairIsPhrase(here: Cursor, first: number): Repair | null {
+  const both = comparisons.get(`${here.at(first)?.image} ${here.at(first + 1)?.image}`);
+  const meant = both ?? comparisons.get(here.at(first)?.image ?? '');
+  if (meant === undefined || (first === 2 && meant !== 'in')) return null;
+  const to = both === undefined ? first : first + 1;
+  const write = first === 2 ? 'not in' : meant;
+  const message = `\`${here.text(0, to)}\` is written \`${write}\` here`;
+  return { to, message, write, read: here.readAs(write) };
+}
+
+/** `x in any of [...]`, `x == any of [...]`, `x contains any [...]`. */
+export function repairAnyOf(here: Cursor): Repair | null {
+  const before = here.type(-1);
+  const isAnyOf = here.at(1)?.image === 'of';
+  if (!isAnyOf) {
+    const isText = before === word.contains || before === word.like || before === word.matches;
+    return isText && here.type(1) === sign.openSquare ? spelled(here, 'any of') : null;
+  }
+  if (before === word.in) return { to: 1, message: '`in` takes the list itself', write: '', read: [] };
+  if (before !== sign.equal && before !== sign.notEqual) return null;
+  const write = before === sign.equal ? 'in' : 'not in';
+  const message = `\`${here.text(-1, 1)}\` is written \`${write}\` here`;
+  return { from: -1, to: 1, message, write, read: here.readAs(write) };
+}
+
+const verbs = byForeignWord({ contains: ['contain', 'include'], matches: ['match'], like: ['resemble'] });
+
+/** `x does not contain "a"`. */
+function repairDoesNot(here: Cursor): Repair | null {
+  const relation = verbs.get(here.at(2)?.image ?? '');
+  const path = here.pathBefore(0);
+  if (here.token.image !== 'does' || here.type(1) !== word.not || !relation || !path) return null;
+  const message = `\`${here.text(0, 2)}\` is written with \`not\` before the whole`;
+  return {
+    to: 2,
+    message,
+    help: `write \`not (${path.text} ${relation} ...)\``,
+    read: here.readAs(relation),
+  };
+}
+
+/** `c xor d` is read as one that holds of either. */
+function repairXor(here: Cursor): Repair | null {
+  if (!/^xor$/i.test(here.token.image) || !endsValue(here)) return null;
+  const help = 'write `(a and not b) or (b and not a)`';
+  return { message: `\`${here.token.image}\` joins no conditions here`, help, read: here.readAs('or') };
 }
 
 /** `USD 500`. */

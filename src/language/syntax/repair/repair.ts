@@ -19,6 +19,21 @@ import {
 import { Cursor, hole, needless, type Repair, type RepairAt, spelled } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence } from './foreign-calls.ts';
 import {
+  repairAsked,
+  repairClauseColon,
+  repairCoalesce,
+  repairDashedName,
+  repairDuration,
+  repairExcept,
+  repairNoValue,
+  repairPayloadColon,
+  repairPayloadParens,
+  repairPointsSign,
+  repairResult,
+  repairRowArrow,
+} from './foreign-declarations.ts';
+import { repairQuantifier } from './foreign-quantifiers.ts';
+import {
   repairApprovalFrom,
   repairConditionFirst,
   repairElse,
@@ -38,10 +53,17 @@ import {
   repairPosition,
   repairRegex,
   repairTernary,
+  repairTextLetter,
   repairThousands,
   repairTuple,
 } from './foreign-signs.ts';
-import { repairCurrencyFirst, repairIs, repairLoneName, repairRelation } from './foreign-words.ts';
+import {
+  repairAnyOf,
+  repairCurrencyFirst,
+  repairIs,
+  repairLoneName,
+  repairRelation,
+} from './foreign-words.ts';
 import { repairNumber } from './number.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
 
@@ -124,6 +146,8 @@ const repairAssign: RepairAt = (here) => {
   here.awaitsAssign = false;
   if (isAssign) return repairDashedList(here);
   if (here.type(-2) === word.approvers) return repairMembers(here);
+  const other = repairPointsSign(here) ?? repairNoValue(here);
+  if (other !== null) return other;
   const message = '`=` gives a name its value and does not compare';
   return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
 };
@@ -194,13 +218,26 @@ const repairs: (RepairAt | undefined)[] = [];
 for (const text of reservedWords) repairs[word[text].tokenTypeIdx!] = repairDeclaredWord;
 for (const [type, ...all] of [
   [word.risk, repairRisk, repairDeclaredWord],
-  [NameToken, repairForeignLine, repairForeignName, repairFirstWord],
+  [
+    NameToken,
+    repairClauseColon,
+    repairTextLetter,
+    repairDashedName,
+    repairForeignLine,
+    repairForeignName,
+    repairFirstWord,
+  ],
   [word.when, repairConditionFirst, repairDeclaredWord],
-  [word.any, repairLambda],
+  [word.any, repairQuantifier, repairAnyOf, repairLambda],
+  [word.no, repairQuantifier, repairDeclaredWord],
+  [word.count, repairQuantifier],
+  [word.sum, repairQuantifier],
+  [word.to, repairAsked],
+  [word.except, repairExcept, repairDeclaredWord],
   [word.has, repairPresence],
   [Currency, repairCurrencyFirst],
-  [word.some, repairLambda, repairDeclaredWord],
-  [word.every, repairLambda, repairDeclaredWord],
+  [word.some, repairQuantifier, repairLambda, repairDeclaredWord],
+  [word.every, repairQuantifier, repairDuration, repairLambda, repairDeclaredWord],
   [word.is, repairIs, repairDeclaredWord],
   [word.in, repairTuple, repairDeclaredWord],
   [word.else, repairElse, repairDeclaredWord],
@@ -211,7 +248,9 @@ for (const [type, ...all] of [
   [sign.closeCurly, countBraces(-1)],
   [sign.openSquare, repairPosition],
   [sign.comma, repairRuleComma],
-  [sign.colon, repairRuleColon],
+  [sign.colon, repairPointsSign, repairPayloadColon, repairRuleColon],
+  [sign.openParen, repairPayloadParens],
+  [sign.minus, repairResult],
   [literal.quoted, repairRuleText],
   [literal.raw, repairRuleText],
   [word.from, repairApprovalFrom, repairDeclaredWord],
@@ -226,9 +265,9 @@ for (const [type, ...all] of [
   [mistake.percent, repairPercent],
   [mistake.semicolon, needless],
   [mistake.optionalDot, repairOptionalDot],
-  [mistake.question, repairTernary],
+  [mistake.question, repairCoalesce, repairTernary],
   [mistake.colonAssign, repairColonAssign],
-  [mistake.arrow, writtenAs('>=')],
+  [mistake.arrow, repairRowArrow, repairRuleColon, writtenAs('>=')],
   [mistake.atLeast, writtenAs('>=')],
   [mistake.atMost, writtenAs('<=')],
   [mistake.notEqual, writtenAs('!=')],

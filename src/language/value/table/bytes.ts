@@ -106,6 +106,8 @@ const bytesOfDouble = new Uint8Array(doubles.buffer);
 
 /** Arguments of one call are bounded. */
 const unitsAtOnceMax = 4_096;
+/** Shorter texts are sooner put together unit by unit than by a call with so many arguments. */
+const unitsJoinedMax = 24;
 const scratch = new Uint16Array(unitsAtOnceMax);
 
 /** A class, as it remembers how far it has read. */
@@ -161,6 +163,11 @@ export class ByteReader {
 
   /** A text of so many code units. */
   units(length: number): string {
+    if (length <= unitsJoinedMax) {
+      let text = '';
+      for (let left = length; left > 0; left -= 1) text += String.fromCharCode(this.integer());
+      return text;
+    }
     if (length <= unitsAtOnceMax) {
       const units = scratch.subarray(0, length);
       for (let at = 0; at < length; at += 1) units[at] = this.integer();

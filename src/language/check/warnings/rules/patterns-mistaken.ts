@@ -35,7 +35,9 @@ function mistakenIn(node: Expression, valueOfLet: ValueOfLet): Mistaken | null {
         ? starCompared(node.subject, node.elements.elements, valueOfLet)
         : null;
     case 'text-test':
-      return node.operator === 'inside' ? null : starInPart(node.operator, node.right, valueOfLet);
+      return node.operator === 'inside'
+        ? starInFolder(node.right, valueOfLet)
+        : starInPart(node.operator, node.right, valueOfLet);
     case 'like':
       return foreignGlob(node.pattern, node.subject);
     case 'matches':
@@ -69,6 +71,18 @@ function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet):
   return {
     message: `\`*\` stands for itself here: \`${operator}\` takes a part of a text`,
     help: `write \`${operator} ${bare}\`, or \`like\` with a pattern`,
+  };
+}
+
+function starInFolder(folder: Expression, valueOfLet: ValueOfLet): Mistaken | null {
+  const text = folder.kind === 'literal' ? constantText(folder, valueOfLet) : null;
+  if (text === null || !text.includes('*')) return null;
+  const bare = text.replace(/\/\*+$/, '') || '/';
+  return {
+    message: '`*` stands for itself here: `inside` takes a folder, and all below it counts',
+    help: bare.includes('*')
+      ? `write \`like ${JSON.stringify(`${bare}/*`)}\``
+      : `write \`inside ${JSON.stringify(bare)}\``,
   };
 }
 

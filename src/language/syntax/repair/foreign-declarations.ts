@@ -1,0 +1,245 @@
+// Declarations and clauses in the forms of other languages → those of this one: payloads, fields, results, who approves.
+
+import { syntaxError, tokenSpan } from '../parse/context.ts';
+import {
+  comparing,
+  isAnyText,
+  isAnyWord,
+  literal,
+  mistake,
+  NameToken,
+  relatingWords,
+  retype,
+  sign,
+  tokenEnd,
+  word,
+  wordTypes,
+} from '../parse/tokens.ts';
+import { type Cursor, granting, literalTypes, needless, type Repair, spelled } from './cursor.ts';
+
+/** `action mail.send(to: email)` is read as `action mail.send { to: email }`. */
+export function repairPayloadParens(here: Cursor): Repair | null {
+  const closing = here.declaration === word.action && here.braces === 0 ? here.closing(0) : null;
+  if (closing === null) return null;
+  const [open, close] = [here.token, here.at(closing)!];
+  here.rereads.set(here.index + closing, retype(close, sign.closeCurly, '}'));
+  const span = tokenSpan(open, here.reader);
+  const edits = [
+    { span, text: ' {' },
+    { span: tokenSpan(close, here.reader), text: '}' },
+  ];
+  const diagnostic = syntaxError(
+    'foreign-form',
+    span,
+    'a payload stands in braces',
+    'write `{ name: type }`',
+  );
+  here.reader.report({ ...diagnostic, fix: { title: 'write braces', edits } });
+  return { read: here.readAs('{') };
+}
+
+/** `action a.b = { ... }`, `group g = [...]` and `count: integer = 3`. */
+export function repairNoValue(here: Cursor): Repair | null {
+  const { declaration, braces } = here;
+  if (braces > 0) {
+    if (declaration !== word.action && declaration !== word.type && declaration !== word.group) return null;
+    const message = 'a field has no default';
+    const help = 'write `name?: type`, and give the value where it is read: `(payload.note else "none")`';
+    return { to: literalTypes.has(here.type(1)) ? 1 : 0, message, help, read: [] };
+  }
+  if (declaration === word.action) {
+    const message = '`=` stands before no payload';
+    return { message, help: 'remove it', write: '', read: [] };
+  }
+  if (declaration !== word.group || here.type(1) !== sign.openSquare) return null;
+  const message = 'a group does not list its actions';
+  const help = `write it at each action: \`action a.b in ${here.at(-1)!.image} { ... }\``;
+  return { to: here.closing(1) ?? 0, message, help, read: [] };
+}
+
+/** `action a.b: { ... }`. */
+export function repairPayloadColon(here: Cursor): Repair | null {
+  const isBefore = here.declaration === word.action && here.braces === 0;
+  return isBefore && here.type(1) === sign.openCurly ? needless(here) : null;
+}
+
+const typeNames: ReadonlySet<string> = new Set([
+  ...[
+    'boolean',
+    'string',
+    'number',
+    'integer',
+    'date',
+    'timestamp',
+    'datetime',
+    'email',
+    'url',
+    'host',
+    'ip',
+  ],
+  ...['path', 'any', 'int', 'str', 'bool', 'float'],
+]);
+const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
+
+/** `string note`, `to: required email` and `note: optional string`. */
+export function repairTypeWord(here: Cursor): Repair | null {
+  if (!declaresFields.has(here.declaration) || here.braces === 0) return null;
+  const { token } = here;
+  const name = here.at(1);
+  if (name === undefined || here.beginsLine(1)) return null;
+  if (here.type(-1) === sign.colon && /^(?:required|optional|nullable)$/.test(token.image)) {
+    const message = `\`${token.image}\` is no word for a field`;
+    if (token.image === 'required')
+      return { message, help: 'remove it: fields are required', write: '', read: [] };
+    const field = here.at(-2)?.image;
+    const help = `write \`${field}?: ...\` where it may be absent, \`... | null\` where it may be null`;
+    return { message, help, read: [] };
+  }
+  const isEnd = here.type(2) === sign.comma || here.type(2) === sign.closeCurly || here.beginsLine(2);
+  if (!typeNames.has(token.image) || !isAnyWord(name) || !isEnd) return null;
+  const read = [retype(name, NameToken), retype(token, sign.colon, ':'), retype(token, NameToken)];
+  const write = `${name.image}: ${token.image}`;
+  return { to: 1, message: 'the type of a field stands behind its name', write, read };
+}
+
+/** `returns { rows: integer }` and `-> { rows: integer }` behind a payload. */
+export function repairResult(here: Cursor): Repair | null {
+  if (here.declaration !== word.action || here.braces > 0) return null;
+  const isWord = /^(?:returns?|output|response|results)$/.test(here.token.image);
+  if (isWord && here.type(1) === sign.openCurly) return spelled(here, 'result');
+  const isArrow = here.type(0) === sign.minus && here.type(1) === sign.above && here.isAdjacent(1);
+  return isArrow ? { ...spelled(here, 'result'), to: 1, message: '`->` is written `result` here' } : null;
+}
+
+/** `USD => 200 USD` in a table. */
+export function repairRowArrow(here: Cursor): Repair | null {
+  return here.declaration === word.table && here.braces === 1 ? spelled(here, ':', 'foreign-operator') : null;
+}
+
+/** `require approval from finance` where a rule begins. */
+export function repairRequire(here: Cursor): Repair | null {
+  const isOne = /^requires?$/.test(here.token.image) && here.type(1) === word.approval;
+  const group = here.at(3);
+  if (!isOne || here.braces !== 1 || here.declaration !== word.policy || group?.tokenType !== NameToken)
+    return null;
+  const write = `escalate NAME to ${group.image}`;
+  const name = { ...retype(here.token, NameToken, 'approval') };
+  const read = [...here.readAs('escalate'), name, ...here.readAs('to'), group];
+  const message = 'a rule that asks people begins with `escalate` and its name';
+  return { to: 3, message, help: `write \`${write}\` with a name of your own`, read };
+}
+
+const isoUnits: Readonly<Record<string, string>> = { S: 's', M: 'm', H: 'h', D: 'd' };
+
+/** `P7D` and `PT15M`, and `timeout 4h` in a rule. */
+export function repairDuration(here: Cursor): Repair | null {
+  const { token } = here;
+  if (/^(?:timeout|expires|expiring|every)$/.test(token.image) && here.type(1) === literal.duration)
+    return here.braces === 1 ? spelled(here, 'within') : null;
+  const [, date, amount = '', unit = ''] = /^P(T?)(\d{1,6})([SMHD])$/.exec(token.image) ?? [];
+  if (amount === '' || (date === '') !== (unit === 'D') || !beforeDuration.has(here.type(-1))) return null;
+  const write = amount + isoUnits[unit];
+  const message = `\`${token.image}\` is not how durations are written`;
+  return { code: 'duration-spelling', message, write, read: [retype(token, literal.duration, write)] };
+}
+
+const beforeDuration: ReadonlySet<unknown> = new Set([
+  ...comparing,
+  ...[sign.plus, sign.minus, word.over, word.within, word.for],
+]);
+
+/** `risk x = 30` and `risk x: +30`. */
+export function repairPointsSign(here: Cursor): Repair | null {
+  const number = here.at(1);
+  if (here.type(-2) !== word.risk || here.braces !== 1) return null;
+  if (number?.tokenType === sign.plus || number?.tokenType === sign.minus) return needless(here);
+  if (number?.tokenType !== literal.number) return null;
+  const read = [retype(here.token, sign.plus, '+'), number];
+  const message = 'risk points say by a sign what they do';
+  return { to: 1, code: 'points-without-sign', message, write: ` +${number.image}`, read };
+}
+
+/** `because: "why"`. */
+export function repairClauseColon(here: Cursor): Repair | null {
+  const isText = here.token.image === 'because' && here.type(1) === sign.colon && isAnyText(here.at(2));
+  if (!isText || here.braces !== 1 || here.declaration !== word.policy) return null;
+  const help = 'remove the colon';
+  return {
+    to: 1,
+    message: 'no colon stands behind `because`',
+    help,
+    write: 'because',
+    read: here.readAs('because'),
+  };
+}
+
+/** `to 2 finance` and `to [finance, owner]`. */
+export function repairAsked(here: Cursor): Repair | null {
+  const isTo = here.type(0) === word.to && here.braces === 1;
+  const [number, group] = [here.at(1), here.at(2)];
+  if (!isTo) return null;
+  if (number?.tokenType === literal.number && isAnyWord(group)) {
+    const read = [here.token, group!, ...here.readAs('needs'), number];
+    const write = `to ${group!.image} needs ${number.image}`;
+    return { to: 2, message: 'how many people are asked stands behind their group', write, read };
+  }
+  const closing = number?.tokenType === sign.openSquare ? here.closing(1) : null;
+  if (closing === null) return null;
+  const groups = here.tokens.slice(here.index + 2, here.index + closing);
+  if (
+    groups.length === 0 ||
+    !groups.every((one, place) => (place % 2 === 0 ? isAnyWord(one) : one.tokenType === sign.comma))
+  )
+    return null;
+  const names = groups.filter((_, place) => place % 2 === 0);
+  const and = here.readAs('and')[0]!;
+  const read = [here.token, ...names.flatMap((one, place) => (place === 0 ? [one] : [and, one]))];
+  const write = `to ${names.map(({ image }) => image).join(' and ')}`;
+  return { to: closing, message: 'the groups of a rule stand in no brackets', write, read };
+}
+
+/** `deny too-many`, `policy big-orders`. */
+export function repairDashedName(here: Cursor): Repair | null {
+  const isFirst = here.type(-1) !== undefined && (granting.has(here.type(-1)) || named.has(here.type(-1)));
+  let to = 0;
+  while (
+    here.type(to + 1) === sign.minus &&
+    isAnyWord(here.at(to + 2)) &&
+    here.isAdjacent(to + 1) &&
+    here.isAdjacent(to + 2)
+  )
+    to += 2;
+  if (!isFirst || to === 0) return null;
+  const write = here.text(0, to).replaceAll('-', '_');
+  const read = [{ ...retype(here.token, NameToken, write), endOffset: tokenEnd(here.at(to)!) - 1 }];
+  return { to, code: 'name-style', message: `\`${here.text(0, to)}\` is not in snake_case`, write, read };
+}
+
+/** `except payload.vendor == "a"`, where nobody is named but a condition. */
+export function repairExcept(here: Cursor): Repair | null {
+  if (here.braces !== 1 || here.declaration !== word.policy) return null;
+  let next = 2;
+  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  // `within 4h` is the next clause.
+  const isTime = here.type(next) === word.within && here.type(next + 1) === literal.duration;
+  const isPerson = here.type(1) === NameToken && (isTime || !compares.has(here.type(next)));
+  return isPerson ? null : spelled(here, 'unless');
+}
+
+const compares: ReadonlySet<unknown> = new Set([
+  ...comparing,
+  ...wordTypes(...relatingWords, 'has', 'is', 'not'),
+  ...[sign.openParen, sign.openSquare, sign.plus, sign.minus],
+]);
+
+const named: ReadonlySet<unknown> = new Set([
+  ...[word.risk, word.policy, word.list, word.let, word.meter, word.type, word.hours, word.table],
+  ...[word.group, word.approvers, word.guarantee, word.to],
+]);
+
+/** `a ?? b`. */
+export function repairCoalesce(here: Cursor): Repair | null {
+  const isTwice = here.type(1) === mistake.question && here.isAdjacent(1);
+  if (!isTwice) return null;
+  return { ...spelled(here, 'else'), to: 1, message: '`??` is written `else` here' };
+}

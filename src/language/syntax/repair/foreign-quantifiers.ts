@@ -1,0 +1,74 @@
+// Quantifiers as other languages and people spell them → those of this one: `exists x in xs (c)`, `some x in xs: c`.
+
+import { bracketStep, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
+import { byForeignWord, type Cursor, granting, lookaheadMax, type Repair, spelled } from './cursor.ts';
+
+/** Quantifiers, each with its names elsewhere. */
+export const quantifiers = byForeignWord({
+  some: ['any', 'some', 'exists'],
+  every: ['all', 'every', 'each', 'forall', 'foreach'],
+  no: ['none', 'no'],
+  count: ['count'],
+  sum: ['sum'],
+});
+
+const before: ReadonlySet<unknown> = new Set([
+  ...wordTypes('when', 'unless', 'and', 'or', 'not', 'for'),
+  sign.openParen,
+]);
+const separators: ReadonlySet<unknown> = new Set([
+  ...[sign.colon, sign.bar, sign.openCurly, mistake.arrow],
+  ...wordTypes('when', 'has'),
+]);
+const separatingWords: ReadonlySet<string> = new Set(['where', 'with', 'such', 'if', 'satisfies', 'st']);
+
+export function repairQuantifier(here: Cursor): Repair | null {
+  const quantifier = quantifiers.get(here.token.image);
+  const isOne = quantifier !== undefined && isAnyWord(here.at(1)) && here.type(2) === word.in;
+  if (!isOne || !before.has(here.type(-1)) || !isAnyWord(here.at(3))) return null;
+  let next = 4;
+  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  const isFor = here.type(-1) === word.for;
+  if (here.type(next) === sign.openParen && !isFor)
+    return quantifier === here.token.image ? null : spelled(here, quantifier);
+  const isParted = separators.has(here.type(next)) || separatingWords.has(here.at(next)?.image ?? '');
+  if (!isParted && !isFor) return null;
+  const body = isParted ? bodyBehind(here, next) : bodyBehind(here, next - 1);
+  if (body === null) return null;
+  return {
+    from: isFor ? -1 : 0,
+    to: body.to,
+    message: 'what holds of the elements stands in parentheses',
+    write: `${quantifier} ${here.text(1, next - 1)} (${body.text})`,
+  };
+}
+
+interface Body {
+  readonly text: string;
+  /** Its last token, with what closes it. */
+  readonly to: number;
+}
+
+/** What stands behind a sign or word, in its brackets or up to the next clause. */
+function bodyBehind(here: Cursor, separator: number): Body | null {
+  const isSuchThat = here.at(separator)?.image === 'such' && here.at(separator + 1)?.image === 'that';
+  const first = here.type(separator) === sign.openCurly ? separator : separator + (isSuchThat ? 2 : 1);
+  const isBracketed = here.type(first) === sign.openCurly || here.type(first) === sign.openParen;
+  if (isBracketed) {
+    const to = here.closing(first);
+    return to === null || to === first + 1 ? null : { to, text: here.text(first + 1, to - 1) };
+  }
+  let depth = 0;
+  let end = first;
+  while (end < first + lookaheadMax && here.at(end) !== undefined) {
+    depth += bracketStep[here.at(end)!.tokenTypeIdx] ?? 0;
+    if (depth < 0 || endsBody.has(here.type(end))) break;
+    end++;
+  }
+  return end === first ? null : { to: end - 1, text: here.text(first, end - 1) };
+}
+
+const endsBody: ReadonlySet<unknown> = new Set([
+  ...granting,
+  ...wordTypes('when', 'unless', 'because', 'shadow'),
+]);

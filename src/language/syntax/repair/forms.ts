@@ -1,0 +1,47 @@
+// What was expected, and in which rule of the grammar → what is written there, by an example. It helps where nothing better is known.
+
+import { repeated } from '../parse/parser.ts';
+
+const ruleForm = 'a rule is written `deny many when payload.count > 3 because "too many"`';
+const claimForm = 'claims are written `never allow when c`, `allow only when c`, `always ask finance when c`';
+const asked = 'write `finance and owner`: names of groups that `approvers` declares, each of which is asked';
+
+const byExpected: ReadonlyMap<string, string> = new Map([
+  [repeated.policy!, ruleForm],
+  [repeated.guarantee!, claimForm],
+  ['`allow`, `deny`, `escalate`, `reauth` or `ask`', claimForm],
+]);
+
+/** Forms by the rule of the grammar, of which the innermost is shown. */
+const byRule: Readonly<Record<string, string>> = {
+  action: 'an action is written `action mail.send { to: email, note?: string }`',
+  recordBody: 'a field is written `name: type`, or `name?: type` where it may be absent',
+  listType: 'the type of a list is written `[string]`, one of several texts `"a" | "b"`',
+  moneyType: 'money names the field that its currency stands in: `money(currency)`',
+  typeDeclaration: 'a type is written `type kind = "a" | "b"`',
+  group: 'a group is written `group payments`, and `action payment.create in payments { ... }` is in it',
+  list: 'a list is written `list vendors = ["a", "b"]`, or `list vendors from "vendors.txt"`',
+  table: 'a table is written `table orders from "orders.csv" key id: string { owner: string }`',
+  tableRows: 'a table of constants is written `table daily = { USD: 200 USD, EUR: 200 EUR }`',
+  hours: 'hours are written `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`',
+  let: 'a `let` is written `let many = payload.count > 3`',
+  meter: 'a meter is written `meter paid = sum(payload.amount) in USD of order.place per agent over 24h`',
+  meterWindow: 'a window is written `over 24h`, or `over today in "Europe/Berlin"`',
+  policy: 'a policy is written `policy orders on order.place, bank.* { ... }`',
+  rule: ruleForm,
+  guarantee: 'a guarantee is written `guarantee small on order.place { never allow when payload.count > 5 }`',
+  claim: claimForm,
+  toClause: asked,
+  afterClause: 'write `after approval by finance needs 2`, or `after reauth within 15m`',
+  needsClause: 'write `needs 2`, behind `to finance` or `after approval by finance`',
+  withinClause: 'write `within 4h`',
+  quantifier: 'write `some x in payload.tags (x == "a")`',
+  parentheses: 'write `)` where what stands in the parentheses ends',
+  call: 'a function is called by `length(payload.tags)`',
+  listLiteral: 'a list is written `["a", "b"]`',
+};
+
+export function formOf(expected: string, rules: readonly string[]): string | undefined {
+  const innermost = rules.findLast((rule) => Object.hasOwn(byRule, rule));
+  return byExpected.get(expected) ?? (innermost === undefined ? undefined : byRule[innermost]);
+}
