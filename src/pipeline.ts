@@ -135,9 +135,13 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const checked = run(files, sources.readListFile, cache.checked);
   const syntax = parsed.flatMap((one) => one.diagnostics);
   // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
-  const meaning = hasErrors(syntax)
-    ? checked.diagnostics.filter((one) => hasErrors([one]) && !followsFromBroken(one, parsed, sources.files))
-    : checked.diagnostics;
+  const broken = parsed.filter((one) => hasErrors(one.diagnostics));
+  const meaning =
+    broken.length > 0
+      ? checked.diagnostics.filter(
+          (one) => hasErrors([one]) && !followsFromBroken(one, broken, sources.files),
+        )
+      : checked.diagnostics;
   // A proof of what the set says finds more of some codes.
   const { diagnostics, silenced } = applySilences(
     files,
@@ -160,15 +164,15 @@ const unknown: ReadonlySet<Code> = new Set([
 /** Whether an error lies where the parser gave up, or a name is unknown because its declaration could not be read. */
 function followsFromBroken(
   diagnostic: Diagnostic,
-  parsed: readonly ParsedFile[],
+  broken: readonly ParsedFile[],
   files: readonly SourceText[],
 ): boolean {
   const { code, span } = diagnostic;
-  const { brokenLines = [] } = parsed.find(({ file }) => file.span.file === span.file) ?? {};
+  const { brokenLines = [] } = broken.find(({ file }) => file.span.file === span.file) ?? {};
   if (isOnLine(diagnostic, brokenLines)) return true;
   if (!unknown.has(code)) return false;
   const name = files.find(({ path }) => path === span.file)?.text.slice(span.start, span.end) ?? '';
-  return parsed.some(({ declaredByBroken }) => declaredByBroken.has(name));
+  return broken.some(({ declaredByBroken }) => declaredByBroken.has(name));
 }
 
 /** A file whose text is as it was keeps its tree. */

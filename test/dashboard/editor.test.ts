@@ -11,6 +11,7 @@ import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/t
 import { completePolicy } from '../../src/language/assist/complete-policy.ts';
 import { piecesOf } from '../../src/language/assist/policy-words.ts';
 import type { Vocabulary } from '../../src/language/assist/vocabulary.ts';
+import { builtInTypeWords } from '../../src/language/syntax/parse/tokens.ts';
 import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
 import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from '../playground/texts.ts';
@@ -107,6 +108,10 @@ describe('completion of a policy', () => {
     ]);
     expect(offered('action a.b { name: |', true)).toContain('money');
     expect(offered('policy p on thing.do {\n  allow x when lo|')).toContain('lower');
+  });
+
+  it('offers every type that stands without being declared', () => {
+    expect(offered('action a.b {\n  x: |', true)).toEqual(expect.arrayContaining([...builtInTypeWords]));
   });
 
   it('offers a value within a reason, and nothing in prose', () => {

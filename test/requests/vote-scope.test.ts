@@ -123,6 +123,24 @@ describe('approvals', () => {
       expect(count('ann', path)).toBe(0);
   });
 
+  test('are left out by a field whose name stands in quotes, and by no other', () => {
+    const payload = { 'asked.by': 'ann', asked: { by: 'ben' }, 'a"b': { c: 'ben' } };
+    const left = (path: string) => {
+      const asked = { ...request, payload };
+      const people = approved([vote('ann'), vote('ben')], { asked });
+      return ['ann', 'ben'].filter(
+        (person) =>
+          approvalsOf({ ...rule, except: [path] }, 'finance', {
+            ...people,
+            votes: people.votes.filter((one) => one.person === person),
+          }) === 0,
+      );
+    };
+    expect(left('payload."asked.by"')).toEqual(['ann']);
+    expect(left('payload.asked.by')).toEqual(['ben']);
+    expect(left('payload."a\\"b".c')).toEqual(['ben']);
+  });
+
   test('of the control owner count only where one person is enough', () => {
     const isOwner: Approved['isOwner'] = ({ id }) => id === 'ann';
     const votes = [vote('ann'), vote('ben')];

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from './json.ts';
 import type { Requirement } from './policy.ts';
-import type { RequestFacts } from './request.ts';
+import { type RequestFacts, valueAt } from './request.ts';
 
 export type AskedRule = Requirement & {
   /** `policy/rule`. */
@@ -24,26 +24,26 @@ export function isNamedBy({ id, email }: KnownPerson, text: string): boolean {
   return text === id || text.toLowerCase() === email.toLowerCase();
 }
 
-interface Asked {
+/** What a request says, where fields that name people stand. */
+export interface NamingFields {
   readonly payload: JsonObject;
   readonly request: RequestFacts;
 }
 
 /** Whether a person may not approve. INVARIANT: where one of the fields names nobody, it may be anybody. */
-export function isExcepted(except: readonly string[], asked: Asked, person: KnownPerson): boolean {
+export function isExcepted(except: readonly string[], asked: NamingFields, person: KnownPerson): boolean {
   return except.some((path) => {
     const text = textAt(path, asked);
     return text === null || isNamedBy(person, text.trim());
   });
 }
 
-/** At a path such as `payload.asked_by.id`; null where there is no text. */
-function textAt(path: string, asked: Asked): string | null {
-  const found = path.split('.').reduce<unknown>(memberOf, asked);
+/** At a path such as `payload.asked_by.id` or `payload."asked.by"`; null where there is no text. */
+function textAt(path: string, asked: NamingFields): string | null {
+  const steps = path.match(/"(?:[^"\\]|\\.)*"|[^."]+/g) ?? [];
+  const found = valueAt(
+    asked,
+    steps.map((step) => (step.startsWith('"') ? (JSON.parse(step) as string) : step)),
+  );
   return typeof found === 'string' && found.trim() !== '' ? found : null;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
 }

@@ -154,7 +154,7 @@ export type Requirement =
       readonly groups: readonly string[];
       /** Of each group. */
       readonly needs: number;
-      /** Who may not approve: the fields that name them, such as `payload.asked_by.id`; sorted. */
+      /** Who may not approve: the fields that name them, as they are written, such as `payload.asked_by.id`; sorted. */
       readonly except: readonly string[];
       readonly withinSeconds: number;
     }

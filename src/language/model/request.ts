@@ -84,15 +84,17 @@ export interface UserFacts {
 
 /** What stands at a path such as `agent.tags`, `request.user.id` or `meters.paid`; undefined where it is unknown. */
 export function factAt(facts: Pick<Facts, 'agent' | 'request' | 'meters'>, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (at, step) =>
-        typeof at === 'object' && at !== null && Object.hasOwn(at, step)
-          ? (at as Readonly<Record<string, unknown>>)[step]
-          : undefined,
-      facts,
-    );
+  return valueAt(facts, path.split('.'));
+}
+
+/** What stands behind the steps through records; undefined where one of them leads nowhere. */
+export function valueAt(from: unknown, steps: readonly string[]): unknown {
+  let value = from;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    value = Object.hasOwn(value, step) ? (value as Readonly<Record<string, unknown>>)[step] : undefined;
+  }
+  return value;
 }
 
 /** Without and with the requests that are pending; both include the current request. */

@@ -3,7 +3,8 @@
 // are not seen or turn the text around, and never so long that the rest of the line is lost.
 
 import { cut, escapeControls, length } from '../value/text.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { valueAt } from './request.ts';
 
 /** Texts and the fields between them, in order. */
 export type Title = readonly (string | TitleField)[];
@@ -83,11 +84,11 @@ function plainAmount(amount: number, decimalsMin: number): string | null {
 }
 
 /** As `moneyText`; null where the currency is no code. */
-export function moneyShown(amount: number, currency: Json): string | null {
+export function moneyShown(amount: number, currency: unknown): string | null {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? moneyText(amount, currency) : null;
 }
 
-function shown(value: Json | undefined, currency: Json): string | null {
+function shown(value: unknown, currency: unknown): string | null {
   if (typeof value === 'number') return moneyShown(value, currency) ?? String(value);
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? shortened(value) : null;
@@ -99,15 +100,6 @@ function shortened(value: string): string {
   return text.length <= fieldLengthMax || length(text) <= fieldLengthMax
     ? text
     : `${cut(text, fieldLengthMax - 1)}…`;
-}
-
-function valueAt(payload: JsonObject, steps: readonly string[]): Json | undefined {
-  let value: Json | undefined = payload;
-  for (const step of steps) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    value = Object.hasOwn(value, step) ? (value as JsonObject)[step] : undefined;
-  }
-  return value;
 }
 
 interface MoneyFormat {

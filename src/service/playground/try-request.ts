@@ -1,12 +1,12 @@
 // A request into what policies would make of it, and what stands in the way. Nothing is recorded, no meter is touched,
 // and nothing is granted.
 
-import { ownerGroup } from '../../language/check/expressions/names.ts';
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../../language/model/decision.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
+import { approverWords } from '../requests/record/reply.ts';
 import { decideFully, type PlaygroundDecision } from './decide.ts';
 import { gateIssues, readGiven } from './given-request.ts';
 import { judgeClaims } from './judge-claims.ts';
@@ -99,7 +99,7 @@ function messageOf({ outcome, validForSeconds, requires }: Decision): string {
     case 'REAUTH_REQUIRED': {
       const approvals = (requires?.approvals ?? []).map(
         ({ group, needs, withinSeconds, except }) =>
-          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${group === ownerGroup ? "the agent's control owner" : group}${exceptText(except)} within ${duration(withinSeconds)}`,
+          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${approverWords(group)}${exceptText(except)} within ${duration(withinSeconds)}`,
       );
       const stepUp = requires?.reauth == null ? [] : ["a step-up by the agent's control owner"];
       return `It would wait for ${[...stepUp, ...approvals].join(', then for ')}.`;

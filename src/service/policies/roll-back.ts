@@ -5,6 +5,8 @@
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import type { Store } from '../store/contract/store.ts';
+import type { PolicyState } from './policy-host.ts';
 import { entriesOf, type SetTexts, textOfFile } from './texts.ts';
 
 /** Why nothing was written, as the end of a sentence about a roll-back. */
@@ -13,6 +15,16 @@ export class RollBackRefused extends Error {
     super(why);
     this.name = 'RollBackRefused';
   }
+}
+
+/** Why no set can be written back, whichever it is; in lower case, null where one may be. */
+export function noRollBack(
+  { directory, place }: Pick<PolicyState, 'directory' | 'place'>,
+  replicas: Store['replicas'],
+): string | null {
+  if (replicas !== null)
+    return 'several processes may serve this store: change the files where they come from';
+  return directory === null ? `the policies come from a bundle: put the earlier one at ${place}` : null;
 }
 
 interface RollBack {

@@ -1,6 +1,7 @@
 // Whom a rule or a claim asks, and how many of them.
 
 import { describeType } from '../../model/describe.ts';
+import { printExpression } from '../../syntax/print/print.ts';
 import type { NameNode, NumberLiteral, Path } from '../../syntax/tree/tree.ts';
 import { toNumber } from '../../value/decimal.ts';
 import type { Context } from '../expressions/context.ts';
@@ -33,7 +34,7 @@ const userAddress = 'request.user.email';
 
 /** The path of a field that names a person; null and a diagnostic where it may name nobody. */
 export function personField(path: Path, ctx: Context): string | null {
-  const text = [path.root, ...path.steps].map((step) => step.text).join('.');
+  const text = printExpression(path);
   if (text === userAddress) return text;
   if (path.root.text !== 'payload' || path.steps.length === 0) {
     if (path.root.text !== '') ctx.env.report(exceptUnfit(path, text, 'is no field of the payload'));

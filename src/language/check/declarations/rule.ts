@@ -53,7 +53,7 @@ export interface Around {
 export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule | null {
   const condition = resolveCondition(node, around, ctx);
   const points = readPoints(node, ctx);
-  const requirement = readRequirement(node, withPresence(ctx, condition.presence));
+  const requirement = readRequirement(node, ctx);
   const validFor = readDuration(clauseOf(node, 'for')?.duration, ctx);
   const because = clauseOf(node, 'because');
   const reasonContext = withPresence(ctx, condition.presence);

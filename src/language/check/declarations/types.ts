@@ -15,6 +15,7 @@ import {
   unbounded,
 } from '../../model/type.ts';
 import { agentSigner, allSigners } from '../../model/vouched.ts';
+import type { BuiltInTypeWord } from '../../syntax/parse/tokens.ts';
 import type {
   FieldNode,
   LiteralNode,
@@ -56,18 +57,24 @@ import { unknownCurrency } from '../messages/value-errors.ts';
 /** Fields of one payload, written out. */
 export const payloadFieldsMax = 10_000;
 
-const textKinds: readonly TextKind[] = ['string', 'email', 'url', 'web_address', 'host', 'path'];
-const builtInTypes = new Map<string, Type>([
-  ...textKinds.map((of) => [of, { ...anyText, of }] as const),
-  ['boolean', booleanType],
-  ['number', quantity('number')],
-  ['integer', quantity('integer')],
-  ['date', quantity('date')],
-  ['timestamp', quantity('timestamp')],
-  ['datetime', quantity('datetime')],
-  ['ip', { kind: 'ip' }],
-  ['any', { kind: 'any' }],
-]);
+const textOf = (of: TextKind): Type => ({ ...anyText, of });
+const typesByWord = {
+  string: textOf('string'),
+  email: textOf('email'),
+  url: textOf('url'),
+  web_address: textOf('web_address'),
+  host: textOf('host'),
+  path: textOf('path'),
+  boolean: booleanType,
+  number: quantity('number'),
+  integer: quantity('integer'),
+  date: quantity('date'),
+  timestamp: quantity('timestamp'),
+  datetime: quantity('datetime'),
+  ip: { kind: 'ip' },
+  any: { kind: 'any' },
+} satisfies Readonly<Record<BuiltInTypeWord, Type>>;
+const builtInTypes = new Map<string, Type>(Object.entries(typesByWord));
 
 /** Names of types that stand without being declared, `money` included. */
 const builtInTypeNames: readonly string[] = [...builtInTypes.keys(), 'money'];

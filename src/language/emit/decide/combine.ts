@@ -8,7 +8,6 @@ import {
   outcomes,
   type Requirements,
 } from '../../model/decision.ts';
-import type { Requirement } from '../../model/policy.ts';
 import type { Satisfied } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
 
@@ -29,8 +28,6 @@ export interface CombinedOutcome {
   /** The granting allow; -1 where there is none. */
   readonly granting: number;
 }
-
-type ApprovalDemand = Extract<Requirement, { readonly kind: 'approval' }>;
 
 const none = -1;
 const levels = { allow: 0, risk: 0, escalate: 1, reauth: 2, deny: 3 } as const;
@@ -95,7 +92,7 @@ export function requirements(ballot: Ballot, granting: number): Requirements {
     if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
     else
       for (const group of requirement.groups)
-        approvals.set(group, stricterApproval(approvals.get(group), group, requirement));
+        approvals.set(group, stricterApproval(approvals.get(group), { ...requirement, group }));
   }
   const sorted = [...approvals.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
   return { approvals: sorted, reauth };
@@ -174,8 +171,7 @@ function stricterReauth(
 
 function stricterApproval(
   known: ApprovalRequirement | undefined,
-  group: string,
-  { needs, withinSeconds, except: own }: ApprovalDemand,
+  { group, needs, withinSeconds, except: own }: Required<ApprovalRequirement>,
 ): ApprovalRequirement {
   const asked = {
     group,

@@ -46,6 +46,13 @@ const claimWords = ['unapproved', 'ask', 'only'] as const;
 const qualityWords = ['single_script'] as const;
 const calendarWords = ['year', 'years', 'this', 'week', 'month', 'months'] as const;
 
+/** Types that stand without being declared; `money` is a word of its own. */
+export const builtInTypeWords = [
+  ...(['string', 'email', 'url', 'web_address', 'host', 'path'] as const),
+  ...(['boolean', 'number', 'integer', 'date', 'timestamp', 'datetime', 'ip', 'any'] as const),
+] as const;
+export type BuiltInTypeWord = (typeof builtInTypeWords)[number];
+
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [
   ...[...joiningWords, ...parameterWords, ...metadataWords],

@@ -2,6 +2,7 @@
 
 import { syntaxError, tokenSpan } from '../parse/context.ts';
 import {
+  builtInTypeWords,
   comparing,
   isAnyText,
   isAnyWord,
@@ -63,22 +64,7 @@ export function repairPayloadColon(here: Cursor): Repair | null {
   return isBefore && here.type(1) === sign.openCurly ? needless(here) : null;
 }
 
-const typeNames: ReadonlySet<string> = new Set([
-  ...[
-    'boolean',
-    'string',
-    'number',
-    'integer',
-    'date',
-    'timestamp',
-    'datetime',
-    'email',
-    'url',
-    'host',
-    'ip',
-  ],
-  ...['path', 'any', 'int', 'str', 'bool', 'float'],
-]);
+const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
 const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
 
 /** `string note`, `to: required email` and `note: optional string`. */

@@ -1,9 +1,8 @@
 // The sets that have been active, and two of them compared, as clients see them.
 
 import type { PolicyHistory } from '../../policies/policy-history.ts';
-import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { SetTexts } from '../../policies/texts.ts';
-import type { Store } from '../../store/contract/store.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, textOrNull, time } from '../contract/schemas.ts';
@@ -37,16 +36,6 @@ export const activationExample = {
   actions: 7,
   has_texts: true,
 } as const;
-
-/** Why no set can be written back, whichever it is; in lower case, null where one may be. */
-export function noRollBack(
-  { directory, place }: Pick<PolicyState, 'directory' | 'place'>,
-  replicas: Store['replicas'],
-): string | null {
-  if (replicas !== null)
-    return 'several processes may serve this store: change the files where they come from';
-  return directory === null ? `the policies come from a bundle: put the earlier one at ${place}` : null;
-}
 
 /** A file that differs. */
 export interface ChangedFile {

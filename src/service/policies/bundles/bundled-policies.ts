@@ -81,14 +81,14 @@ class BundledPolicies implements PolicyHost {
       broken = await this.#open(candidate).catch((error: unknown) => error);
       if (!(broken instanceof BrokenPolicies) && broken !== undefined) throw broken;
       if (broken !== undefined && candidate === fresh)
-        this.#refused = bundleFailure(
+        this.#refused = this.#failed(
           `the bundle does not compile: ${(broken as BrokenPolicies).failure.text}`,
         );
     }
     const failure = this.#unreachable ?? this.#refused;
     if (this.#host === null) {
       if (broken instanceof BrokenPolicies) throw broken;
-      throw new BrokenPolicies(this.#options.place, failure ?? bundleFailure('there is no bundle'));
+      throw new BrokenPolicies(this.#options.place, failure ?? this.#failed('there is no bundle'));
     }
     if (failure !== null) this.#tell(failure);
     this.#host.onChange(() => this.#announce());
@@ -220,7 +220,7 @@ class BundledPolicies implements PolicyHost {
       if (this.#ending.signal.aborted) return null;
       const summary = error instanceof Error ? error.message : String(error);
       if (this.#unreachable?.summary !== summary) {
-        this.#unreachable = bundleFailure(summary);
+        this.#unreachable = this.#failed(summary);
         this.#tell(this.#unreachable);
       }
       return null;
@@ -246,7 +246,7 @@ class BundledPolicies implements PolicyHost {
 
   #refuse(summary: string): void {
     if (this.#refused?.summary === summary) return;
-    this.#refused = bundleFailure(summary);
+    this.#refused = this.#failed(summary);
     this.#tell(this.#refused);
   }
 
@@ -259,23 +259,16 @@ class BundledPolicies implements PolicyHost {
     this.#announce();
   }
 
+  #failed(summary: string): PolicyFailure {
+    const cause: FailureCause = 'bundle';
+    const at = timeOf(this.#options.now?.() ?? Date.now());
+    return { at, cause, summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null };
+  }
+
   #announce(): void {
     const state = this.state();
     for (const listener of this.#listeners) listener(state);
   }
-}
-
-function bundleFailure(summary: string): PolicyFailure {
-  const cause: FailureCause = 'bundle';
-  return {
-    at: new Date().toISOString(),
-    cause,
-    summary,
-    text: `${summary}\n`,
-    diagnostics: [],
-    codes: [],
-    texts: null,
-  };
 }
 
 function timeOf(ms: number): string {

@@ -72,7 +72,7 @@ async function judgeApproval(
   const approved = approvedOf(state, today.agent);
   if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
   const apart = rules.find((rule) => !mayApprove(rule, draft.caller, approved));
-  if (apart !== undefined) return leftOut(apart.except);
+  if (apart !== undefined) return { kind: 'not-allowed', detail: leftOutText(apart.except) };
   const vote: Vote = {
     ...voteBy(draft, seen),
     isApproved: true,
@@ -160,10 +160,6 @@ const ownOneOfSeveral: RefusedChange = {
   kind: 'not-allowed',
   detail: 'this needs more than one person, none of whom is the control owner of the agent',
 };
-
-function leftOut(except: readonly string[]): RefusedChange {
-  return { kind: 'not-allowed', detail: leftOutText(except) };
-}
 
 function notOf(group: string): RefusedChange {
   return { kind: 'not-allowed', detail: `you cannot answer for \`${group}\`, or it is not asked` };

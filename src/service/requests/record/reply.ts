@@ -290,13 +290,17 @@ function requirementText({ approvals, step_up }: StillAsked): string {
   const list = left.map(({ group, needs, given }) => {
     const missing = needs - given;
     const more = given > 0 ? 'more ' : '';
-    const by = group === askedOwner ? "the agent's control owner" : group;
-    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${by}`;
+    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${approverWords(group)}`;
   });
   const asked = list.length > 0 ? `it needs ${joinWords(list)}` : null;
   if (!step_up) return asked ?? 'it needs an approval';
   const stepUp = "a step-up by the agent's control owner is needed";
   return asked === null ? stepUp : `${stepUp}, and then ${asked},`;
+}
+
+/** An approval group in a sentence. */
+export function approverWords(group: string): string {
+  return group === askedOwner ? "the agent's control owner" : group;
 }
 
 function joinWords(words: readonly string[]): string {

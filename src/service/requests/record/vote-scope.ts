@@ -3,7 +3,12 @@
 // a person counts once.
 
 import { hash } from 'node:crypto';
-import { type ApprovalRule, isExcepted, type KnownPerson } from '../../../language/model/asked.ts';
+import {
+  type ApprovalRule,
+  isExcepted,
+  type KnownPerson,
+  type NamingFields,
+} from '../../../language/model/asked.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { RequestFacts } from '../../../language/model/request.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
@@ -67,7 +72,7 @@ export interface Approved {
   /** Whether a person is the control owner of the request's agent. */
   readonly isOwner: (person: KnownPerson) => boolean;
   /** The request that is decided. */
-  readonly asked: Parameters<typeof isExcepted>[1];
+  readonly asked: NamingFields;
 }
 
 /** How many people of a group have approved for the rule as it is today: each by their last vote, where that counts. */

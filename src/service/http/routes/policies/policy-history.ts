@@ -5,6 +5,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';
 import type { Activation, PolicyHistory } from '../../../policies/policy-history.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { noRollBack } from '../../../policies/roll-back.ts';
 import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../policies/texts.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { type Route, route } from '../../calls/route.ts';
@@ -16,7 +17,6 @@ import {
   type ChangedFile,
   compareSetsExample,
   compareSetsSchema,
-  noRollBack,
   setParameters,
   setsOf,
 } from '../../views/policy-history.ts';

@@ -5,14 +5,14 @@ import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHistory } from '../../../policies/policy-history.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import { RollBackRefused, rollBackFiles } from '../../../policies/roll-back.ts';
+import { noRollBack, RollBackRefused, rollBackFiles } from '../../../policies/roll-back.ts';
 import type { SetTexts } from '../../../policies/texts.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
-import { activationExample, noRollBack } from '../../views/policy-history.ts';
+import { activationExample } from '../../views/policy-history.ts';
 import { policyReport, policyReportExample, policyReportSchema } from '../../views/policy-report.ts';
 
 interface RollBackDeps {
