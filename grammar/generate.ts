@@ -1,5 +1,5 @@
-// The grammar → what is made from it: an EBNF page, railroad diagrams and editor colours.
-// `npm run grammar` writes them to generated/, and a test holds the committed files equal to what `generate` returns.
+// The grammar → what is made from it: an EBNF page, railroad diagrams, editor colours, and the choices of the parser.
+// `npm run grammar` writes them, and tests hold the committed files equal to what it makes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,6 +9,7 @@ import { runInNewContext } from 'node:vm';
 import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
 import { contextualWords, createLexer, literal, reservedWords } from '../src/language/syntax/parse/tokens.ts';
 import { declarationVocabulary, effectVocabulary } from '../src/language/syntax/repair/vocabulary.ts';
+import { lookaheadTable } from './lookahead.ts';
 import { alternativesOf, fromTheTop, type Production } from './productions.ts';
 import { type RailroadShapes, railroadPage } from './railroad.ts';
 
@@ -25,7 +26,9 @@ export function generate(): Readonly<Record<string, string>> {
 /** In the order in which a reader meets them, from the whole file down; throws where two, or two tokens, cannot be told apart. */
 export function productions(): readonly Production[] {
   createLexer(false);
-  return fromTheTop(new PolicyParser(false).getSerializedGastProductions() as readonly Production[]);
+  return fromTheTop(
+    new PolicyParser({ skipValidations: false }).getSerializedGastProductions() as readonly Production[],
+  );
 }
 
 function ebnf(rules: readonly Production[]): string {
@@ -106,4 +109,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [name, text] of Object.entries(generate())) {
     writeFileSync(new URL(`generated/${name}`, import.meta.url), text);
   }
+  const table = new URL('../src/language/syntax/parse/lookahead.json', import.meta.url);
+  writeFileSync(table, JSON.stringify(lookaheadTable()));
 }

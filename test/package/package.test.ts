@@ -121,6 +121,25 @@ describe('the package for checking, testing and embedding', () => {
     expect(diff.stdout).toContain('REAUTH_REQUIRED → DENY');
   });
 
+  test('starts `check` from few files, and a hook without what policies are compiled with', async () => {
+    const listing = `
+      import { registerHooks } from 'node:module';
+      const found = [];
+      registerHooks({ load: (url, context, next) => (found.push(url), next(url, context)) });
+      process.on('exit', () => console.log(JSON.stringify(found.filter((url) => url.startsWith('file:')))));`;
+    writeFileSync(join(installed.place, 'listing.mjs'), listing);
+    const loadedBy = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const command = join(installed.place, 'node_modules/.bin/writ');
+      const { stdout } = await installed.node('--import', './listing.mjs', command, ...args);
+      return JSON.parse(stdout.trimEnd().split('\n').at(-1)!);
+    };
+    const check = await loadedBy('check', 'policies');
+    expect(check.length).toBeLessThan(50);
+    expect(check.filter((url) => url.includes('/node_modules/yaml/'))).toEqual([]);
+    const hook = await loadedBy('hook', '--help');
+    expect(hook.filter((url) => /\/lib\/policies-|chevrotain/.test(url))).toEqual([]);
+  });
+
   test('carries out the steps of the workflow that checks pull requests', async () => {
     const checked = await checkPullRequest(join(installed.place, 'node_modules/writ'));
     expect(checked.codes).toEqual({

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { caseFolding, unicodeVersion } from '../../src/language/value/case-folding.ts';
+import { readCaseFolding, unicodeVersion } from '../../src/language/value/case-folding.ts';
 import {
   cut,
   escapeControls,
@@ -13,6 +13,8 @@ import {
   lower,
   trim,
 } from '../../src/language/value/text.ts';
+
+const caseFolding = readCaseFolding();
 
 const anyText = fc.string({ unit: 'binary' });
 

@@ -6,10 +6,11 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { refusedCharacters } from './parse/characters.ts';
 import { buildComment, documentationBefore } from './parse/comments.ts';
 import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
-import { type ParserError, policyParser } from './parse/parser.ts';
+import type { ParserError } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
+import { readExpression, readFile } from './parse/whole-text.ts';
 import {
   type BrokenLine,
   firstOfLines,
@@ -45,7 +46,7 @@ export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
   const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
   const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
-  const { file, broken } = readFile(reader);
+  const { file, broken } = readText(reader);
   const settled = settleBroken(file.declarations, diagnostics, broken);
   const lines = linesOf(broken.gaveUp, source);
   return {
@@ -56,7 +57,7 @@ export function parse(source: SourceText): ParsedFile {
   };
 }
 
-interface ReadFile {
+interface ReadText {
   readonly file: PolicyFile;
   readonly broken: {
     readonly errors: readonly ParserError[];
@@ -65,14 +66,14 @@ interface ReadFile {
   };
 }
 
-function readFile(reader: Reader): ReadFile {
+function readText(reader: Reader): ReadText {
   const { source } = reader;
   const { comments: commentTokens, strays, ...lexed } = tokenize(source.text);
   const tokens = readStrays(lexed.tokens, strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
   const known = flatten(repair(tokens, reader), reader);
   const docBefore = documentationBefore(comments, source);
-  const { declarations, templates, errors } = policyParser().readFile(known, reader, docBefore);
+  const { declarations, templates, errors } = readFile(known, reader, docBefore);
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   const gaveUp = reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
@@ -117,7 +118,7 @@ function readPlaceholder(
   }));
   reportStrays(placed, reader);
   const known = flatten(repair(moved, reader), reader);
-  const { expression, errors } = policyParser().readExpression(known, reader, offsetOf(0));
+  const { expression, errors } = readExpression(known, reader, offsetOf(0));
   const end = offsetOf(to - from);
   reportErrors(errors, { tokens: known, end, endName: 'the end of the placeholder' }, reader);
   return expression;

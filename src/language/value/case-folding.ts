@@ -39,10 +39,9 @@ const toSeveral: readonly (readonly [string, string])[] = [
 ];
 
 /** What each character folds to; one that is missing folds to itself. */
-export const caseFolding: ReadonlyMap<string, string> = new Map([
-  ...runs.trim().split(/\s+/).flatMap(readRun),
-  ...toSeveral,
-]);
+export function readCaseFolding(): ReadonlyMap<string, string> {
+  return new Map([...runs.trim().split(/\s+/).flatMap(readRun), ...toSeveral]);
+}
 
 function readRun(run: string): [string, string][] {
   const [, first = '', last = first, step, offset = ''] = runForm.exec(run) ?? [];

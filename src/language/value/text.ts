@@ -3,7 +3,7 @@
  * and forms that are safe to show. Every answer takes time linear in the text, whatever an agent puts into it.
  */
 
-import { caseFolding } from './case-folding.ts';
+import { readCaseFolding } from './case-folding.ts';
 
 const plainAscii = /^[\t-\r\x20-\x7e]*$/;
 /** Words of visible ASCII with one space between them. */
@@ -41,14 +41,26 @@ function cutMarks(text: string, { most, form }: typeof longMarks): string {
   return text;
 }
 
-/** What each code point that folds to another one folds to. */
-const folds = new Map([...caseFolding].map(([from, to]) => [from.codePointAt(0)!, to] as const));
+interface Folding {
+  /** What each code point that folds to another one folds to. */
+  readonly folds: ReadonlyMap<number, string>;
+  /** By code point, whether it folds to another one: most do not, and are told at once. */
+  readonly isFolded: Uint8Array;
+}
 
-/** By code point, whether it folds to another one: most do not, and are told at once. */
-const isFolded = new Uint8Array(Math.max(...folds.keys()) + 1);
-for (const code of folds.keys()) isFolded[code] = 1;
+let folding: Folding | undefined;
+
+/** Made for the first text that is not plain, as many programs never have one. */
+function makeFolding(): Folding {
+  const folds = new Map([...readCaseFolding()].map(([from, to]) => [from.codePointAt(0)!, to] as const));
+  const isFolded = new Uint8Array(Math.max(...folds.keys()) + 1);
+  for (const code of folds.keys()) isFolded[code] = 1;
+  return { folds, isFolded };
+}
 
 function foldCharacters(text: string): string {
+  folding ??= makeFolding();
+  const { folds, isFolded } = folding;
   let folded = '';
   let done = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -106,7 +106,7 @@ function marksOf(atoms: readonly LeafAtom[]): readonly Decimal[] {
 
 const settings = new Map<string, Clock['settings']>();
 
-/** Found fortnight by fortnight and then by halves: no zone sets its clock twice within one. */
+/** Found fortnight by fortnight: no zone sets its clock twice within one. */
 function settingsOf(zone: string): Clock['settings'] {
   const known = settings.get(zone);
   if (known !== undefined) return known;
@@ -114,13 +114,33 @@ function settingsOf(zone: string): Clock['settings'] {
   for (let at = horizon.from + week; at <= horizon.to + 2 * week; at += 2 * week) {
     const last = found.at(-1)!;
     const offset = offsetAt(zone, at);
-    if (offset !== last.offset) found.push({ at: firstWith(zone, offset, [at - 2 * week, at]), offset });
+    if (offset !== last.offset) {
+      const fortnight = [at - 2 * week, at] as const;
+      found.push({
+        at: asYearBefore(found, offset, { zone, fortnight }) ?? firstWith(zone, offset, fortnight),
+        offset,
+      });
+    }
   }
   settings.set(zone, found);
   return found;
 }
 
-/** Clocks are set at a quarter of an hour: the search looks there first. */
+interface Sought {
+  readonly zone: string;
+  readonly fortnight: readonly [before: number, after: number];
+}
+
+/** Most clocks are set on the same weekday as the year before, 52 or 53 weeks later; null where that is not so. */
+function asYearBefore(found: Clock['settings'], offset: number, { zone, fortnight }: Sought): number | null {
+  const before = found.at(-2)?.at ?? 0;
+  const [after, end] = fortnight;
+  const isSet = (at: number) => offsetAt(zone, at) === offset && offsetAt(zone, at - 1) !== offset;
+  const guesses = [before + 52 * week, before + 53 * week];
+  return guesses.find((at) => after < at && at <= end && isSet(at)) ?? null;
+}
+
+/** Clocks are set at a quarter of an hour: the search by halves looks there first. */
 const quarter = 15 * 60;
 
 function firstWith(zone: string, offset: number, [before, after]: readonly [number, number]): number {

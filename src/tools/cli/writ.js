@@ -61,6 +61,8 @@ async function run() {
   keepCompiled();
   // Node strips no types under node_modules, where an installed package lies; tsx does.
   if (import.meta.url.includes('/node_modules/')) (await import('tsx/esm/api')).register();
+  // Once nothing is left to do, the process ends at once: taking it apart takes longer than many a command.
+  process.once('beforeExit', () => process.exit());
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -2,7 +2,7 @@
 // parts in `lib`. INVARIANT: each module finds the files beside it as in the checkout, though its code lies elsewhere.
 
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import { type Plugin, rolldown } from 'rolldown';
+import { type InputOptions, type ModuleInfo, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 import { doors } from './manifests.ts';
 
 /** What runs in threads of its own. */
@@ -18,16 +18,38 @@ const threads = [
 
 /** Writes the JavaScript and its source maps into `folder`. */
 export async function bundle(root: string, folder: string): Promise<void> {
-  const modules = ['src/tools/cli/main', ...threads, ...Object.values(doors)];
+  const started = ['src/tools/cli/main', ...threads];
+  await bundleModules({ root, modules: started, inPlace: quickImports }, folder, {
+    // What is read together with an entry is exported by it.
+    preserveEntrySignatures: 'allow-extension',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: partOfCheck(root, started), debugName: 'policies' }],
+    },
+  });
+  // What programs import may be bundled with them, so it imports other packages as anybody does.
+  await bundleModules({ root, modules: Object.values(doors), inPlace: {} }, folder, {});
+}
+
+interface Bundled {
+  readonly root: string;
+  readonly modules: readonly string[];
+  /** By the name of a package, what is loaded in its place. */
+  readonly inPlace: Readonly<Record<string, string>>;
+}
+
+async function bundleModules({ root, modules, inPlace }: Bundled, folder: string, how: How): Promise<void> {
+  const { preserveEntrySignatures, ...output } = how;
   const bundled = await rolldown({
     input: Object.fromEntries(modules.map((module) => [module, join(root, `${module}.ts`)])),
     platform: 'node',
-    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !id.startsWith('\0'),
-    plugins: [ownPlaces(root)],
+    external: (id) => !/^[.\0]/.test(id) && !isAbsolute(id) && !Object.hasOwn(inPlace, id),
+    plugins: [inPlaceOf(inPlace), ownPlaces(root)],
     onLog: (level, log, handle) => {
       // The places are rewritten within a line: maps lead to the right one.
       if (log.code !== 'SOURCEMAP_BROKEN') handle(level, log);
     },
+    ...(preserveEntrySignatures === undefined ? {} : { preserveEntrySignatures }),
   });
   await bundled.write({
     dir: folder,
@@ -35,8 +57,49 @@ export async function bundle(root: string, folder: string): Promise<void> {
     entryFileNames: '[name].js',
     chunkFileNames: 'lib/[name]-[hash].js',
     sourcemap: true,
+    ...output,
   });
   await bundled.close();
+}
+
+type How = Pick<InputOptions, 'preserveEntrySignatures'> & Pick<OutputOptions, 'codeSplitting'>;
+
+interface Graph {
+  getModuleInfo(id: string): ModuleInfo | null;
+}
+
+/**
+ * A start reads few files sooner than many. Of what `writ check` needs, all that no start needs which compiles no policies is one file:
+ * others do not read it.
+ */
+function partOfCheck(root: string, modules: readonly string[]) {
+  let together: ReadonlySet<string> | undefined;
+  return (id: string, graph: Graph): string | null => {
+    together ??= readTogether(root, modules, graph);
+    return together.has(id) ? 'policies' : null;
+  };
+}
+
+function readTogether(root: string, modules: readonly string[], graph: Graph): ReadonlySet<string> {
+  const idOf = (module: string) => join(root, `${module}.ts`);
+  const [compiles, check] = [idOf('src/pipeline'), idOf('src/tools/cli/commands/check')];
+  const starts = new Set(modules.map(idOf));
+  const alone = new Set<string>();
+  for (const start of starts) {
+    const needed = neededBy(start, graph);
+    for (const id of needed)
+      for (const later of graph.getModuleInfo(id)?.dynamicallyImportedIds ?? []) starts.add(later);
+    if (!needed.has(compiles)) for (const id of needed) alone.add(id);
+  }
+  return new Set([...neededBy(check, graph)].filter((id) => !alone.has(id)));
+}
+
+/** A module and all that it imports at its start. */
+function neededBy(module: string, graph: Graph): ReadonlySet<string> {
+  const found = new Set([module]);
+  for (const id of found)
+    for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
+  return found;
 }
 
 /** `import.meta` of a module as if its code were still where its source is. */
@@ -55,5 +118,34 @@ function ownPlaces(root: string): Plugin {
           `decodeURIComponent(new URL('./${dirname(own)}', ${from}).pathname)`,
         );
     },
+  };
+}
+
+/**
+ * Packages of many small files, which cost a command more to load than what it does: of the parser library the one file that it
+ * brings beside them, and the reader of YAML when a text is to be read.
+ */
+const quickImports: Readonly<Record<string, string>> = {
+  chevrotain: `
+    import { createRequire } from 'node:module';
+    import { dirname, join } from 'node:path';
+    const load = createRequire(import.meta.filename);
+    export const { createToken, EmbeddedActionsParser, EOF, Lexer } = load(join(dirname(load.resolve('chevrotain')), '../chevrotain.mjs'));`,
+  yaml: `
+    import { createRequire } from 'node:module';
+    let loaded;
+    const yaml = () => (loaded ??= createRequire(import.meta.filename)('yaml'));
+    ${['isAlias', 'isMap', 'isScalar', 'isSeq', 'parseDocument']
+      .map((name) => `export const ${name} = (...args) => yaml().${name}(...args);`)
+      .join('\n')}
+    export function LineCounter() { return new (yaml().LineCounter)(); }`,
+};
+
+function inPlaceOf(packages: Readonly<Record<string, string>>): Plugin {
+  const mark = '\0in-place-of:';
+  return {
+    name: 'in-place-of',
+    resolveId: (id) => (Object.hasOwn(packages, id) ? mark + id : null),
+    load: (id) => (id.startsWith(mark) ? packages[id.slice(mark.length)]! : null),
   };
 }

@@ -6,7 +6,7 @@
 import {
   type ConsumeMethodOpts,
   EmbeddedActionsParser,
-  type IParserErrorMessageProvider,
+  type IParserConfig,
   type ParserMethod,
   type TokenType,
 } from 'chevrotain';
@@ -67,6 +67,9 @@ const errorsMax = 500;
 
 export const emptySource: SourceText = { path: '', text: '' };
 
+/** How many tokens a decision may look at. */
+export const maxLookahead = 2;
+
 export abstract class NodeParser extends EmbeddedActionsParser implements ReadContext {
   source = emptySource;
   report: (diagnostic: Diagnostic) => void = () => undefined;
@@ -79,9 +82,8 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   protected taken: Token[] = [];
   protected count = 0;
 
-  constructor(errorMessageProvider: IParserErrorMessageProvider, skipValidations: boolean) {
-    const types = [...tokenTypes];
-    super(types, { recoveryEnabled: true, maxLookahead: 2, errorMessageProvider, skipValidations });
+  constructor(config: IParserConfig) {
+    super([...tokenTypes], { maxLookahead, ...config });
   }
 
   /**

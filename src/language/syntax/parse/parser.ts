@@ -1,8 +1,8 @@
-// Tokens → tree, with what does not fit: the parser of all rules, made when the first text is read. The message of an error
-// is a noun phrase that says what was expected; the sentence around it is made where errors become diagnostics.
+// Tokens → tree, with what does not fit: the parser of all rules. The message of an error is a noun phrase that says what
+// was expected; the sentence around it is made where errors become diagnostics.
 // INVARIANT: never throws for any sequence of tokens nested no deeper than the caller allows.
 
-import { EOF, type IRecognitionException, type TokenType } from 'chevrotain';
+import { EOF, type IParserConfig, type IRecognitionException, type TokenType } from 'chevrotain';
 import type { Reader } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
 import { emptySource } from './node-parser.ts';
@@ -33,16 +33,14 @@ function expectation(expected: TokenType, ruleName: string): string {
 }
 
 export class PolicyParser extends DeclarationParser {
-  constructor(skipValidations = true) {
-    super(
-      {
-        buildMismatchTokenMessage: ({ expected, ruleName }) => expectation(expected, ruleName),
-        buildNotAllInputParsedMessage: ({ ruleName }) => repeated[ruleName] ?? 'the end of the expression',
-        buildNoViableAltMessage: ({ customUserDescription }) => customUserDescription ?? 'a value',
-        buildEarlyExitMessage: ({ customUserDescription }) => customUserDescription ?? 'a value',
-      },
-      skipValidations,
-    );
+  constructor(config: IParserConfig = {}) {
+    const errorMessageProvider: IParserConfig['errorMessageProvider'] = {
+      buildMismatchTokenMessage: ({ expected, ruleName }) => expectation(expected, ruleName),
+      buildNotAllInputParsedMessage: ({ ruleName }) => repeated[ruleName] ?? 'the end of the expression',
+      buildNoViableAltMessage: ({ customUserDescription }) => customUserDescription ?? 'a value',
+      buildEarlyExitMessage: ({ customUserDescription }) => customUserDescription ?? 'a value',
+    };
+    super({ recoveryEnabled: true, skipValidations: true, errorMessageProvider, ...config });
     this.performSelfAnalysis();
   }
 
@@ -69,23 +67,17 @@ export class PolicyParser extends DeclarationParser {
     this.taken = new Array(tokens.length);
     this.count = 0;
     this.input = tokens;
-    const parsed = { ...parse(), errors: this.errors.map(parserError) };
-    // Nothing of one text is kept until the next.
-    this.input = [];
-    this.taken = [];
-    this.source = emptySource;
-    return parsed;
+    try {
+      return { ...parse(), errors: this.errors.map(parserError) };
+    } finally {
+      // Nothing of one text is kept until the next.
+      this.input = [];
+      this.taken = [];
+      this.source = emptySource;
+    }
   }
 }
 
 function parserError({ token, message, context }: IRecognitionException): ParserError {
   return { expected: message, found: token.tokenType === EOF ? null : token, rules: context.ruleStack };
-}
-
-let parser: PolicyParser | undefined;
-
-/** The one parser; making it takes longer than reading a file. */
-export function policyParser(): PolicyParser {
-  parser ??= new PolicyParser();
-  return parser;
 }

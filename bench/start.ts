@@ -1,0 +1,87 @@
+// How long `writ check` of the payments pack takes from the package, beside `node -e 0`: built, installed from its tarball into an empty
+// folder, and started in turn with Node that does nothing. `node bench/start.ts [ROUNDS]` prints the table of results/start.md and fails
+// where the target is missed. The machine has to be left alone meanwhile: the smallest of many rounds is nearest to what it takes.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageManifest } from '../src/tools/package/manifests.ts';
+
+/** How many times as long as Node alone, and how many milliseconds, at most. */
+const most = { times: 6, ms: 250 } as const;
+
+const root = join(import.meta.dirname, '..');
+const rounds = Number(process.argv[2] ?? 30);
+const folder = mkdtempSync(join(tmpdir(), 'writ-bench-start-'));
+
+interface Started {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly ms: number[];
+}
+
+try {
+  install();
+  const writ = join(folder, 'node_modules/writ/src/tools/cli/writ.js');
+  const all: readonly Started[] = [
+    { name: '`node -e 0`', args: ['-e', '0'], ms: [] },
+    { name: '`writ --version`', args: [writ, '--version'], ms: [] },
+    { name: '`writ check` of the payments pack', args: [writ, 'check', 'payments'], ms: [] },
+  ];
+  // The first fills the cache of compiled code.
+  for (const one of all) timeOf(one);
+  for (let round = 0; round < rounds; round += 1) for (const one of all) one.ms.push(timeOf(one));
+  print(all);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function install(): void {
+  execFileSync(process.execPath, [join(root, 'src/tools/package/build.ts'), folder], { stdio: 'ignore' });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];
+  execFileSync('npm', ['install', ...flags, `writ-${packageManifest.version}.tgz`], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
+  cpSync(join(root, 'policies/payments'), join(folder, 'payments'), { recursive: true });
+}
+
+function timeOf({ name, args }: Started): number {
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  const begun = performance.now();
+  const { status } = spawnSync(process.execPath, args, { cwd: folder, env, stdio: 'ignore' });
+  if (status !== 0) throw new Error(`${name} ended with ${status}`);
+  return performance.now() - begun;
+}
+
+function print(all: readonly Started[]): void {
+  const figures = all.map(({ name, ms }) => {
+    const sorted = ms.toSorted((a, b) => a - b);
+    return { name, least: sorted[0]!, middle: sorted[Math.floor(sorted.length / 2)]! };
+  });
+  const [node, , check] = figures as [Figure, Figure, Figure];
+  const times = check.middle / node.middle;
+  const isMet = times <= most.times && check.middle <= most.ms;
+  const where = `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}, ${new Date().toISOString().slice(0, 10)}`;
+  console.log(
+    `# How long a start takes\n\n${where}; \`node bench/start.ts ${rounds}\`: from the package, in turn.\n`,
+  );
+  console.log('| | least | median | beside Node alone, by median | must | met |\n|---|---|---|---|---|---|');
+  for (const figure of figures) {
+    const must =
+      figure === check ? `≤ ${most.times} times, ≤ ${most.ms} ms | ${isMet ? 'yes' : '**no**'}` : '|';
+    const cells = [`${figure.least.toFixed(0)} ms`, `${figure.middle.toFixed(0)} ms`];
+    console.log(
+      `| ${figure.name} | ${cells.join(' | ')} | ${(figure.middle / node.middle).toFixed(1)} | ${must} |`,
+    );
+  }
+  if (!isMet) process.exitCode = 1;
+}
+
+interface Figure {
+  readonly name: string;
+  readonly least: number;
+  readonly middle: number;
+}

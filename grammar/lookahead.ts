@@ -1,0 +1,63 @@
+// The choices of the grammar as a table: what the parser library finds out about them, told by a strategy that notes what it is asked for.
+
+import {
+  getLookaheadPaths,
+  LLkLookaheadStrategy,
+  type LookaheadProductionType,
+  type LookaheadSequence,
+} from 'chevrotain';
+import type { Choice, LookaheadTable } from '../src/language/syntax/parse/lookahead.ts';
+import { maxLookahead } from '../src/language/syntax/parse/node-parser.ts';
+import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
+import type { Analysed } from '../src/language/syntax/parse/whole-text.ts';
+
+type Asked = Pick<Parameters<typeof getLookaheadPaths>[0], 'rule' | 'maxLookahead'> & {
+  readonly prodOccurrence: number;
+};
+
+export function lookaheadTable(): LookaheadTable {
+  const strategy = new NotingStrategy({ maxLookahead });
+  const parser = new PolicyParser({ lookaheadStrategy: strategy }) as unknown as Analysed;
+  return Object.fromEntries(
+    Object.entries(parser.fullRuleNameToShort).flatMap(([rule, number]) => {
+      const chosen = Object.entries(parser.lookAheadFuncsCache[number] ?? []);
+      const own = chosen.map(([key, choose]) => [key, strategy.noted.get(choose)!] as const);
+      return own.length === 0 ? [] : [[rule, Object.fromEntries(own)]];
+    }),
+  );
+}
+
+type Strategy = InstanceType<typeof LLkLookaheadStrategy>;
+type AskedOf<Method extends 'buildLookaheadForAlternation' | 'buildLookaheadForOptional'> = Parameters<
+  Strategy[Method]
+>[0];
+
+class NotingStrategy extends LLkLookaheadStrategy {
+  readonly noted = new Map<unknown, Choice>();
+
+  override buildLookaheadForAlternation(asked: AskedOf<'buildLookaheadForAlternation'>) {
+    const choose = super.buildLookaheadForAlternation(asked);
+    const kind = asked.hasPredicates ? 'guarded alternatives' : 'alternatives';
+    this.noted.set(choose, { kind, begin: pathsOf(asked, 'Alternation').map(namesOf) });
+    return choose;
+  }
+
+  override buildLookaheadForOptional(asked: AskedOf<'buildLookaheadForOptional'>) {
+    const choose = super.buildLookaheadForOptional(asked);
+    // What is inside, and what follows.
+    const [inside] = pathsOf(asked, asked.prodType);
+    this.noted.set(choose, { kind: 'optional', begin: [namesOf(inside!)] });
+    return choose;
+  }
+}
+
+function pathsOf({ prodOccurrence, ...asked }: Asked, prodType: LookaheadProductionType) {
+  return getLookaheadPaths({ ...asked, occurrence: prodOccurrence, prodType });
+}
+
+function namesOf(paths: LookaheadSequence): readonly string[] {
+  return paths.map((types) => {
+    if (types.length === 0) throw new Error('a part that may be left out has to begin with a token');
+    return types.map(({ name }) => name).join(' ');
+  });
+}
