@@ -1,7 +1,7 @@
-// An authenticator in software: makes a key pair for a site and answers its questions as a device would (WebAuthn, ES256,
-// no attestation). Its flags and counter can be set wrong on purpose.
+// An authenticator in software: makes a key pair for a site and answers its questions as a device would (WebAuthn, ES256 unless
+// told otherwise, no attestation). Its flags and counter can be set wrong on purpose.
 
-import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 export interface Authenticator {
   readonly id: string;
@@ -16,14 +16,32 @@ export interface AuthenticatorOptions {
   readonly isUserVerified?: boolean;
   /** Where the device says it is, against the origin's host. */
   readonly relyingParty?: string;
+  readonly algorithm?: Algorithm;
+  /** The form of what it says of its make; it says nothing true of that. */
+  readonly form?: string;
+}
+
+type Algorithm = 'ES256' | 'EdDSA' | 'RS256';
+
+function makeKeys(algorithm: Algorithm) {
+  switch (algorithm) {
+    case 'ES256':
+      return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    case 'EdDSA':
+      return generateKeyPairSync('ed25519');
+    case 'RS256':
+      return generateKeyPairSync('rsa', { modulusLength: 2048 });
+  }
 }
 
 export function createAuthenticator({
   origin,
   isUserVerified = true,
   relyingParty = new URL(origin).hostname,
+  algorithm = 'ES256',
+  form = 'none',
 }: AuthenticatorOptions): Authenticator {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey, publicKey } = makeKeys(algorithm);
   const rawId = randomBytes(32);
   const id = rawId.toString('base64url');
   let counter = 0;
@@ -47,8 +65,8 @@ export function createAuthenticator({
       length.writeUInt16BE(rawId.length);
       const credential = Buffer.concat([Buffer.alloc(16), length, rawId, coseKey(publicKey)]);
       const attestation = cborMap([
-        [cborText('fmt'), cborText('none')],
-        [cborText('attStmt'), cborMap([])],
+        [cborText('fmt'), cborText(form)],
+        [cborText('attStmt'), cborMap(form === 'none' ? [] : [[cborText('sig'), cborBytes(randomBytes(8))]])],
         [cborText('authData'), cborBytes(authenticatorData(credential))],
       ]);
       return {
@@ -63,9 +81,8 @@ export function createAuthenticator({
     get: ({ challenge }, userHandle) => {
       const data = authenticatorData(Buffer.alloc(0));
       const client = clientData('webauthn.get', challenge);
-      const signature = createSign('sha256')
-        .update(Buffer.concat([data, sha256(client)]))
-        .sign(privateKey);
+      const digest = algorithm === 'EdDSA' ? null : 'sha256';
+      const signature = sign(digest, Buffer.concat([data, sha256(client)]), privateKey);
       return {
         ...common,
         response: {
@@ -83,16 +100,32 @@ function sha256(data: string | Buffer): Buffer {
   return createHash('sha256').update(data).digest();
 }
 
-/** The public key as COSE: EC2, ES256, P-256, x, y. */
+/** The public key as COSE. */
 function coseKey(publicKey: KeyObject): Buffer {
-  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
-  return cborMap([
-    [cborInteger(1), cborInteger(2)],
-    [cborInteger(3), cborInteger(-7)],
-    [cborInteger(-1), cborInteger(1)],
-    [cborInteger(-2), cborBytes(Buffer.from(x, 'base64url'))],
-    [cborInteger(-3), cborBytes(Buffer.from(y, 'base64url'))],
-  ]);
+  const { kty, x = '', y = '', n = '', e = '' } = publicKey.export({ format: 'jwk' });
+  const bytes = (text: string) => cborBytes(Buffer.from(text, 'base64url'));
+  const entries: Readonly<Record<string, readonly (readonly [number, Buffer])[]>> = {
+    EC: [
+      [1, cborInteger(2)],
+      [3, cborInteger(-7)],
+      [-1, cborInteger(1)],
+      [-2, bytes(x)],
+      [-3, bytes(y)],
+    ],
+    OKP: [
+      [1, cborInteger(1)],
+      [3, cborInteger(-8)],
+      [-1, cborInteger(6)],
+      [-2, bytes(x)],
+    ],
+    RSA: [
+      [1, cborInteger(3)],
+      [3, cborInteger(-257)],
+      [-1, bytes(n)],
+      [-2, bytes(e)],
+    ],
+  };
+  return cborMap(entries[kty!]!.map(([key, value]) => [cborInteger(key), value]));
 }
 
 function cborHead(major: number, value: number): Buffer {

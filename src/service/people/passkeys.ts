@@ -2,16 +2,14 @@
 // verified by the device. INVARIANT: an answer counts for the question of one purpose, once, and only from the
 // service's own origin.
 
-import type {
-  AuthenticationResponseJSON,
-  AuthenticatorTransport,
-  RegistrationResponseJSON,
-} from '@simplewebauthn/server';
 import { nameProblem } from '../../language/value/visible-text.ts';
+import type { DocumentPut } from '../store/contract/documents.ts';
 import type { Invalid } from './access.ts';
 import { answeredOnce, createChallenge, isChallenge } from './challenges.ts';
 import { asProved, type Directory } from './directory.ts';
 import { type Notify, newNotice } from './notices.ts';
+import { keyParameters } from './passkeys/device-data.ts';
+import { checkCreated, checkUsed, type ExpectedAnswer } from './passkeys/webauthn.ts';
 import { type Passkey, type Person, recordName } from './person.ts';
 
 export interface PasskeyDeps {
@@ -23,26 +21,32 @@ export interface PasskeyDeps {
   readonly notify: Notify;
 }
 
-/** Loaded when somebody first uses a passkey: it is large. */
-const webAuthn = () => import('@simplewebauthn/server');
-
 export const passkeysMax = 20;
+/** For how long a browser asks the person. */
+const timeout = 60_000;
 const nameLengthMax = 100;
 
 /** What a browser's `navigator.credentials.create` takes, as JSON. */
 export async function passkeyCreationOptions({ directory, masterKey, origin }: PasskeyDeps, person: Person) {
   const present = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
-  return await (await webAuthn()).generateRegistrationOptions({
-    rpName: 'Writ',
-    rpID: hostOf(origin),
-    userID: new Uint8Array(Buffer.from(person.id)),
-    userName: person.email,
-    userDisplayName: person.name,
-    challenge: bytesOf(createChallenge(masterKey, creationPurpose(person), directory.clock())),
-    attestationType: 'none',
-    excludeCredentials: present.map(({ value }) => ({ id: value.id })),
-    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-  });
+  return {
+    challenge: createChallenge(masterKey, creationPurpose(person), directory.clock()),
+    rp: { name: 'Writ', id: hostOf(origin) },
+    user: {
+      id: Buffer.from(person.id).toString('base64url'),
+      name: person.email,
+      displayName: person.name,
+    },
+    pubKeyCredParams: keyParameters,
+    timeout,
+    attestation: 'none',
+    excludeCredentials: present.map(({ value }) => ({ id: value.id, type: 'public-key' })),
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: 'required',
+    },
+  };
 }
 
 export type PasskeyAdded =
@@ -55,34 +59,22 @@ export async function addPasskey(
   person: Person,
   { response, name }: { readonly response: unknown; readonly name: string },
 ): Promise<PasskeyAdded> {
-  const { directory, origin, notify } = deps;
+  const { directory, notify } = deps;
   const asked = expectAnswer(deps, creationPurpose(person));
   const ofName = nameProblem(name, nameLengthMax);
   if (ofName !== null) {
     return { kind: 'invalid', problems: [{ field: 'name', detail: `the name ${ofName}` }] };
   }
-  const { verifyRegistrationResponse } = await webAuthn();
-  const verified = await quietly(() =>
-    verifyRegistrationResponse({
-      response: response as RegistrationResponseJSON,
-      expectedChallenge: asked.isExpected,
-      expectedOrigin: origin,
-      expectedRPID: hostOf(origin),
-    }),
-  );
-  if (verified?.verified !== true) return { kind: 'wrong' };
+  const credential = checkCreated(response, asked);
+  if (credential === null) return { kind: 'wrong' };
   const passkeys = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   if (passkeys.length >= passkeysMax) return { kind: 'too-many' };
   const present = await asProved(directory, person);
   if (present === null) return { kind: 'wrong' };
-  const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
   const passkey: Passkey = {
-    id,
-    counter,
-    transports,
+    ...credential,
     personId: person.id,
     name,
-    publicKey: Buffer.from(publicKey).toString('base64url'),
     createdAtMs: Math.trunc(directory.clock()),
   };
   const notice = newNotice(directory, person, { what: 'passkey-added', name: passkey.name });
@@ -107,12 +99,13 @@ export async function addPasskey(
 }
 
 /** What a browser's `navigator.credentials.get` takes; `purpose` is for what the answer counts. */
-export async function passkeyRequestOptions({ directory, masterKey, origin }: PasskeyDeps, purpose: string) {
-  return await (await webAuthn()).generateAuthenticationOptions({
-    rpID: hostOf(origin),
-    challenge: bytesOf(createChallenge(masterKey, purpose, directory.clock())),
+export function passkeyRequestOptions({ directory, masterKey, origin }: PasskeyDeps, purpose: string) {
+  return {
+    rpId: hostOf(origin),
+    challenge: createChallenge(masterKey, purpose, directory.clock()),
+    timeout,
     userVerification: 'required',
-  });
+  };
 }
 
 /** Who answered, and by which passkey; null where nobody did. */
@@ -121,29 +114,15 @@ export async function checkPasskey(
   purpose: string,
   response: unknown,
 ): Promise<{ readonly person: Person; readonly passkey: Passkey } | null> {
-  const { directory, origin } = deps;
-  const answer = response as AuthenticationResponseJSON;
-  const found = typeof answer?.id === 'string' ? await directory.passkeys.find(answer.id) : null;
+  const { directory } = deps;
+  const { id } = (response ?? {}) as { readonly id?: unknown };
+  const found = typeof id === 'string' ? await directory.passkeys.find(id) : null;
   if (found === null) return null;
   const { value: passkey, version } = found;
   const asked = expectAnswer(deps, purpose);
-  const { verifyAuthenticationResponse } = await webAuthn();
-  const verified = await quietly(() =>
-    verifyAuthenticationResponse({
-      response: answer,
-      expectedChallenge: asked.isExpected,
-      expectedOrigin: origin,
-      expectedRPID: hostOf(origin),
-      credential: {
-        id: passkey.id,
-        publicKey: bytesOf(passkey.publicKey),
-        counter: passkey.counter,
-        transports: passkey.transports as AuthenticatorTransport[],
-      },
-    }),
-  );
-  if (verified?.verified !== true) return null;
-  const used = { ...passkey, counter: verified.authenticationInfo.newCounter };
+  const answered = checkUsed(response, passkey, asked);
+  if (answered === null) return null;
+  const used = { ...passkey, counter: answered.counter };
   const isFirst = await directory.documents.write(
     [directory.passkeys.put(used, version), asked.answered()],
     null,
@@ -176,15 +155,20 @@ export async function removePasskey(
   return 'removed';
 }
 
+interface AskedOnce extends ExpectedAnswer {
+  /** To be written with what the answer allows. */
+  readonly answered: () => DocumentPut;
+}
+
 /** The one question that an answer names. */
-function expectAnswer({ directory, masterKey }: PasskeyDeps, purpose: string) {
+function expectAnswer({ directory, masterKey, origin }: PasskeyDeps, purpose: string): AskedOnce {
   let named = '';
   return {
+    origin,
     isExpected: (question: string): boolean => {
       named = question;
       return isChallenge(masterKey, question, { purpose, nowMs: directory.clock() });
     },
-    /** Of an answer that was verified. */
     answered: () => answeredOnce(directory.documents, named, directory.clock()),
   };
 }
@@ -193,19 +177,6 @@ function creationPurpose({ id }: Person): string {
   return `create ${id}`;
 }
 
-/** The library throws for whatever it does not like in what a client sent. */
-async function quietly<T>(verify: () => Promise<T>): Promise<T | null> {
-  try {
-    return await verify();
-  } catch {
-    return null;
-  }
-}
-
 function hostOf(origin: string): string {
   return new URL(origin).hostname;
-}
-
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.from(text, 'base64url'));
 }

@@ -61,7 +61,6 @@ export interface Passkey {
   readonly publicKey: string;
   /** How often the device says that it was used; 0 for devices that do not count. */
   readonly counter: number;
-  readonly transports: readonly string[];
   readonly createdAtMs: number;
 }
 

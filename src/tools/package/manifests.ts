@@ -24,7 +24,6 @@ const ofPolicies = [
   'commander',
   'diff',
   'jose',
-  'picocolors',
   're2js',
   'vscode-languageserver',
   'vscode-languageserver-textdocument',
@@ -34,8 +33,8 @@ const ofPolicies = [
 /** What `writ serve` needs, and the commands that open a store. */
 const ofTheService = [
   '@fastify/fast-json-stringify-compiler',
+  '@levischuck/tiny-cbor',
   '@node-rs/argon2',
-  '@simplewebauthn/server',
   '@zxcvbn-ts/core',
   '@zxcvbn-ts/language-common',
   'better-sqlite3',

@@ -1,6 +1,6 @@
 // The terminal for every command: exit codes, colours, JSON, and a reader that closes the pipe.
 
-import colors from 'picocolors';
+import { styleText } from 'node:util';
 import type { Marks } from '../../testing/report.ts';
 
 /** Documented in docs/CLI.md. */
@@ -39,8 +39,10 @@ export function useColor(stream: NodeJS.WriteStream = process.stdout): boolean {
 }
 
 export function createMarks(stream: NodeJS.WriteStream = process.stdout): Marks {
-  const { green, red, dim } = colors.createColors(useColor(stream));
-  return { good: green, bad: red, faint: dim };
+  const isColored = useColor(stream);
+  const marked = (style: 'green' | 'red' | 'dim') => (text: string) =>
+    isColored ? styleText(style, text, { validateStream: false }) : text;
+  return { good: marked('green'), bad: marked('red'), faint: marked('dim') };
 }
 
 /** A reader such as `head` closes the pipe when it has enough: that ends a command silently. */

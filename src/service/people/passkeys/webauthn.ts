@@ -1,0 +1,115 @@
+// What a browser and a passkey answer (WebAuthn level 3), checked: when a passkey is made, and when it is used. Which make it is is not
+// asked (attestation `none`), so nothing that an answer says of that counts. INVARIANT: what is not understood is refused.
+
+import { verify } from 'node:crypto';
+import {
+  asBytes,
+  base64Of,
+  deviceDataOf,
+  mapOf,
+  RefusedAnswer,
+  readCbor,
+  sha256Of,
+  verifierOf,
+} from './device-data.ts';
+
+export interface ExpectedAnswer {
+  /** Where people reach the service, such as `https://writ.example.com`. */
+  readonly origin: string;
+  readonly isExpected: (question: string) => boolean;
+}
+
+export interface PasskeyCredential {
+  /** In base64url. */
+  readonly id: string;
+  /** COSE, in base64url. */
+  readonly publicKey: string;
+  /** How often the device says that it was used; 0 for devices that do not count. */
+  readonly counter: number;
+}
+
+/** The passkey that an answer to `navigator.credentials.create` makes; null where the answer is not good. */
+export function checkCreated(answer: unknown, expected: ExpectedAnswer): PasskeyCredential | null {
+  return quietly(() => {
+    const { id, response } = partsOf(answer);
+    clientDataOf(response, 'webauthn.create', expected);
+    const attestation = mapOf(readCbor(bytesIn(response, 'attestationObject')));
+    const statement = mapOf(attestation.get('attStmt'));
+    if (!isStatement(attestation.get('fmt'), statement)) return null;
+    const { counter, credential } = deviceDataOf(
+      asBytes(attestation.get('authData')),
+      hostOf(expected.origin),
+    );
+    if (credential === null || credential.id !== id) return null;
+    verifierOf(credential.publicKey);
+    return { ...credential, publicKey: base64Of(credential.publicKey), counter };
+  });
+}
+
+/** How often the device says that the passkey was used; null where the answer to `navigator.credentials.get` is not good. */
+export function checkUsed(
+  answer: unknown,
+  credential: PasskeyCredential,
+  expected: ExpectedAnswer,
+): { readonly counter: number } | null {
+  return quietly(() => {
+    const { id, response } = partsOf(answer);
+    if (id !== credential.id) return null;
+    const clientData = clientDataOf(response, 'webauthn.get', expected);
+    const signed = bytesIn(response, 'authenticatorData');
+    const { counter } = deviceDataOf(signed, hostOf(expected.origin));
+    // A counter that does not grow is that of a copy.
+    if ((counter > 0 || credential.counter > 0) && counter <= credential.counter) return null;
+    const { key, digest } = verifierOf(Buffer.from(credential.publicKey, 'base64url'));
+    const message = Buffer.concat([signed, sha256Of(clientData)]);
+    return verify(digest, message, key, bytesIn(response, 'signature')) ? { counter } : null;
+  });
+}
+
+const makes = 'packed tpm android-key android-safetynet fido-u2f apple compound'.split(' ');
+
+/** Of a make that it names all the same, nothing is believed. */
+function isStatement(form: unknown, statement: ReadonlyMap<unknown, unknown>): boolean {
+  return form === 'none' ? statement.size === 0 : makes.includes(String(form));
+}
+
+type Parts = Readonly<Record<string, unknown>>;
+
+function quietly<T>(check: () => T | null): T | null {
+  try {
+    return check();
+  } catch {
+    return null;
+  }
+}
+
+function partsOf(answer: unknown): { readonly id: string; readonly response: Parts } {
+  const { id, rawId, type, response } = recordOf(answer);
+  if (typeof id !== 'string' || id === '' || rawId !== id || type !== 'public-key') throw new RefusedAnswer();
+  return { id, response: recordOf(response) };
+}
+
+/** The bytes of what the browser says it was asked, by whom. */
+function clientDataOf(response: Parts, type: string, { origin, isExpected }: ExpectedAnswer): Buffer {
+  const bytes = bytesIn(response, 'clientDataJSON');
+  const said = recordOf(JSON.parse(bytes.toString('utf8')));
+  const isOwn = said.type === type && said.origin === origin && said.crossOrigin !== true;
+  if (!isOwn || said.topOrigin !== undefined || typeof said.challenge !== 'string') throw new RefusedAnswer();
+  if (!isExpected(said.challenge)) throw new RefusedAnswer();
+  return bytes;
+}
+
+function recordOf(value: unknown): Parts {
+  if (typeof value !== 'object' || value === null) throw new RefusedAnswer();
+  return value as Parts;
+}
+
+function bytesIn(parts: Parts, name: string): Buffer<ArrayBuffer> {
+  const text = parts[name];
+  if (typeof text !== 'string') throw new RefusedAnswer();
+  return Buffer.from(text, 'base64url');
+}
+
+function hostOf(origin: string): string {
+  return new URL(origin).hostname;
+}
