@@ -1,5 +1,6 @@
 // What a release says of itself: its parts, their licences, where it comes from, and checksums that hold.
 
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -100,3 +101,25 @@ test('a release is described, the same each time, and its checksums hold', () =>
   const again = describeIn();
   expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(textOf('SHA256SUMS'));
 });
+
+test.each(['package/build', 'package/debian', 'release/release'])(
+  '%s shows its help, and takes no unknown option for a folder',
+  (tool) => {
+    const script = join(import.meta.dirname, `../../src/tools/${tool}.ts`);
+    const cwd = temporaryFolder();
+    const run = (...args: readonly string[]) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+        cwd,
+        encoding: 'utf8',
+      });
+      return { status, said: stdout + stderr };
+    };
+    expect(run('--help')).toEqual({ status: 0, said: expect.stringMatching(/^Usage: npm run \w+ -- /) });
+    expect(run('--quickly')).toMatchObject({
+      status: 1,
+      said: expect.stringContaining("unknown option '--quickly'"),
+    });
+    expect(run('one', 'two')).toMatchObject({ status: 1 });
+    expect(readdirSync(cwd)).toEqual([]);
+  },
+);

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
 import { bundle } from './bundle.ts';
 import { doors, packageManifest, serviceManifest } from './manifests.ts';
 import { makeVsix } from './vscode.ts';
@@ -25,8 +26,11 @@ const copied = [
   'src/tools/cli/init',
 ];
 
-const [folder = 'build'] = process.argv.slice(2);
-const target = resolve(folder);
+const command = new Command('npm run package --')
+  .description('make what is published: the packages writ and writ-service, and the extension for VS Code')
+  .argument('[folder]', 'where they are put', 'build')
+  .parse();
+const target = resolve(command.processedArgs[0]);
 const making = mkdtempSync(join(tmpdir(), 'writ-package-'));
 try {
   execFileSync(process.execPath, [join(root, 'src/dashboard/build.ts'), '--if-needed'], { stdio: 'inherit' });

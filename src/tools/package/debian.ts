@@ -1,19 +1,30 @@
-// `node src/tools/package/debian.ts [FOLDER]`: the two npm packages of FOLDER (`build` unless it is given) into a package for Debian and
+// `npm run debian [-- FOLDER]`: the two npm packages of FOLDER (`build` unless it is given) into a package for Debian and
 // Ubuntu in the same folder: the service under /opt/writ with all that it needs but Node, its unit, a user of its own, and a first policy.
 
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Command } from 'commander';
 import { layBeside } from './debian-layout.ts';
 import { packageManifest, serviceManifest } from './manifests.ts';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-const [given = 'build'] = process.argv.slice(2);
-const folder = resolve(given);
+const command = new Command('npm run debian --')
+  .description('make a package for Debian and Ubuntu of what `npm run package` has made')
+  .argument('[folder]', 'where the npm packages are, and where it is put', 'build')
+  .parse();
+const folder = resolve(command.processedArgs[0]);
 const architecture = architectures[process.arch];
 if (architecture === undefined) throw new Error(`no package is made on ${process.arch}`);
+
+const tarballs = [packageManifest, serviceManifest].map(({ name, version }) =>
+  join(folder, `${name}-${version}.tgz`),
+);
+const missing = tarballs.find((tarball) => !existsSync(tarball));
+if (missing !== undefined)
+  command.error(`error: there is no ${missing}: \`npm run package -- ${folder}\` makes it`);
 
 const making = mkdtempSync(join(tmpdir(), 'writ-debian-'));
 try {
@@ -30,9 +41,6 @@ try {
 function installInto(place: string): void {
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
-  const tarballs = [packageManifest, serviceManifest].map(({ name, version }) =>
-    join(folder, `${name}-${version}.tgz`),
-  );
   const flags = [
     '--ignore-scripts',
     '--prefer-offline',

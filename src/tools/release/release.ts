@@ -4,18 +4,19 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { release as bundleRelease } from '../../service/policies/compiled/bundle.ts';
 import { packageManifest } from '../package/manifests.ts';
 import { describeRelease, notesOf, type Source } from './describe.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const { values, positionals } = parseArgs({
-  options: { 'dry-run': { type: 'boolean' } },
-  allowPositionals: true,
-});
-const isDry = values['dry-run'] === true;
-const folder = resolve(positionals[0] ?? 'build/release');
+const command = new Command('npm run release --')
+  .description('make and describe what is published of this version, and tag the commit')
+  .argument('[folder]', 'where it is put; it has to be empty', 'build/release')
+  .option('--dry-run', 'tag nothing, and only tell what a release would refuse')
+  .parse();
+const isDry = command.opts().dryRun === true;
+const folder = resolve(command.processedArgs[0]);
 
 const { version } = packageManifest;
 const problems = problemsOf();
@@ -29,7 +30,7 @@ make({
 
 function make(source: Source): void {
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new Error(`${folder} is not empty: name another folder`);
+    command.error(`error: ${folder} is not empty: name another folder`);
   mkdirSync(folder, { recursive: true });
   execFileSync(process.execPath, [join(root, 'src/tools/package/build.ts'), folder], { stdio: 'inherit' });
   describeRelease(folder, source);
