@@ -7,10 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { compileToProgram } from '../../src/pipeline.ts';
-import {
-  type BundleSettings,
-  openBundledPolicies,
-} from '../../src/service/policies/bundles/bundled-policies.ts';
+import { bundleContents } from '../../src/service/policies/bundles/bundle-contents.ts';
+import { openBundledPolicies } from '../../src/service/policies/bundles/bundled-policies.ts';
+import { sourcesOf } from '../../src/service/policies/bundles/read-sources.ts';
 import { writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { BrokenPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import { createFolder, until } from './folder.ts';
@@ -54,6 +53,15 @@ function bundleOf(
   );
 }
 
+/** As `writ build` makes it. */
+async function wholeBundleOf(text: string, { madeMs, told = text }: Made): Promise<Uint8Array> {
+  const read = sourcesOf({ texts: [{ path: 'a.policy', kind: 'policy', text }] });
+  const { facts, ...contents } = bundleContents(read, compileToProgram(read.sources))!;
+  const texts = [{ path: 'a.policy', kind: 'policy', text: told } as const];
+  const content = { hash: sourcesOf({ texts }).contentHash([]), listFiles: [] };
+  return await writeBundle({ ...contents, madeMs, commit, texts, facts: { ...facts!, content } }, null);
+}
+
 interface Place {
   readonly folder: string;
   readonly file: string;
@@ -73,7 +81,10 @@ function createPlace(): Place {
   };
 }
 
-async function open(place: Place, settings: Partial<BundleSettings> = {}): Promise<PolicyHost> {
+async function open(
+  place: Place,
+  settings: Partial<Parameters<typeof openBundledPolicies>[0]> = {},
+): Promise<PolicyHost> {
   const host = await openBundledPolicies({
     place: place.file,
     key: ours.key,
@@ -85,6 +96,39 @@ async function open(place: Place, settings: Partial<BundleSettings> = {}): Promi
   onTestFinished(() => host.close());
   return host;
 }
+
+describe('a first start', () => {
+  const started = (place: Place, settings = {}) =>
+    open(place, { key: null, keptIn: join(place.folder, 'compiled.writ'), ...settings });
+
+  it('decides by what the bundle holds before anything is compiled', async () => {
+    const place = createPlace();
+    const flag = join(createFolder(), 'flag');
+    writeFileSync(flag, '');
+    place.put(await wholeBundleOf(`# fault: exit while ${flag}\n${limit(10)}`, { madeMs: 1_000 }));
+    const host = await started(place, { compilerScript: new URL('./failing-compiler.ts', import.meta.url) });
+    expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
+    await until(() => host.state().failure?.cause === 'compiler');
+    expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
+  });
+
+  it('gives way to what the texts of the bundle compile to', async () => {
+    const place = createPlace();
+    place.put(await wholeBundleOf(limit(99), { madeMs: 1_000, told: limit(10) }));
+    const host = await started(place);
+    await until(() => !allows(host, 99));
+    expect([allows(host, 10), host.state().status]).toEqual([true, 'current']);
+  });
+
+  it('is the only one to: after an earlier bundle, one whose texts do not compile is not used', async () => {
+    const place = createPlace();
+    place.put(await wholeBundleOf(limit(10), { madeMs: 1_000 }));
+    await (await started(place)).close();
+    place.put(await wholeBundleOf(limit(99), { madeMs: 2_000, told: 'policy p on a.b { alow x }\n' }));
+    const host = await started(place);
+    expect([allows(host, 10), allows(host, 11), host.state().status]).toEqual([true, false, 'stale']);
+  });
+});
 
 const summaryOf = (host: PolicyHost) => host.state().failure?.summary ?? '';
 

@@ -18,17 +18,13 @@ export type SetToKeep = Omit<CompiledSet, 'texts' | 'commit'>;
 export async function findKeptSet(file: string, read: ReadSources): Promise<CompiledContent | null> {
   if (read.diagnostics.length > 0) return null;
   const kept = await openKept(file);
-  const facts = kept?.kept;
-  if (kept === null || facts === undefined || facts.engine !== engineMark()) return null;
-  const { content, titles, engine: _engine, ...named } = facts;
+  if (kept?.facts === undefined || kept.engine !== engineMark()) return null;
+  const { content, titles, ...named } = kept.facts;
   if (read.contentHash(content.listFiles) !== content.hash) return null;
-  const about = kept.texts.find(({ kind }) => kind === 'about');
-  if (about === undefined) return null;
   const set = {
     ...named,
     program: kept.program,
     titles: new Map(titles),
-    about: about.text,
     texts: packTexts(read, content.listFiles),
   };
   return { listFiles: content.listFiles, result: { kind: 'compiled', set } };
@@ -37,9 +33,11 @@ export async function findKeptSet(file: string, read: ReadSources): Promise<Comp
 /** In the place of what was kept before: whether that was the same, bit by bit. Rejects where the file cannot be written. */
 export async function keepSet(file: string, set: SetToKeep): Promise<boolean> {
   const { program, content, digest, actions, rules, titles, about } = set;
-  const kept = { engine: engineMark(), content, digest, actions, rules, titles: [...titles] };
-  const texts = [{ path: 'about', kind: 'about', text: about } as const];
-  const bytes = await writeBundle({ madeMs: 0, commit: null, texts, program, kept }, null);
+  const facts = { content, digest, actions, rules, titles: [...titles], about };
+  const bytes = await writeBundle(
+    { madeMs: 0, commit: null, texts: [], program, facts, engine: engineMark() },
+    null,
+  );
   const before = await readFile(file).catch(() => null);
   if (before?.equals(bytes) === true) return true;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

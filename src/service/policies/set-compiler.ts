@@ -29,17 +29,22 @@ export function createSetCompiler(): SetCompiler {
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null || packed === null)
       return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };
-    const known = setSummary(set);
-    const counts = { actions: known.actions.length, rules: known.rules };
-    const sent = {
-      program: packed,
-      digest: digest(set),
-      ...counts,
-      titles: titlesOf(set.actions),
-      about: JSON.stringify(known),
-      texts: packTexts(read, listFiles),
-    };
+    const sent = { program: packed, ...toldOf(set), texts: packTexts(read, listFiles) };
     return { listFiles, result: { kind: 'compiled', set: sent } };
+  };
+}
+
+/** What serving needs beside the program. */
+export function toldOf(
+  set: PolicySet,
+): Pick<CompiledSet, 'digest' | 'actions' | 'rules' | 'titles' | 'about'> {
+  const known = setSummary(set);
+  return {
+    digest: digest(set),
+    actions: known.actions.length,
+    rules: known.rules,
+    titles: titlesOf(set.actions),
+    about: JSON.stringify(known),
   };
 }
 

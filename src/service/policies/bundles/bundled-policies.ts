@@ -1,9 +1,11 @@
 // From a bundle in a file or at an address to the active policies, kept up to date while the service runs: its texts are unpacked
-// and followed like any policy directory. INVARIANT: a bundle that is damaged, not signed by the key, older than the
-// active one, or does not compile never takes over; the last good one stays active, also over a start, and the state says why.
+// and followed like any policy directory. At a first start the program that it holds is active until the texts are compiled, and gives
+// way where they say something else. INVARIANT: a bundle that is damaged, not signed by the key, older than the active one, or does not
+// compile never takes over from another; the last good one stays active, also over a start, and the state says why.
 
 import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import type { FailureCause } from '../compiler-messages.ts';
+import { keepSet } from '../kept-set.ts';
 import {
   BrokenPolicies,
   openPolicies,
@@ -75,6 +77,7 @@ class BundledPolicies implements PolicyHost {
     const kept = await this.#readKept();
     const found = await this.#see();
     const fresh = found === null ? null : await this.#accept(found, kept);
+    if (kept === null && fresh !== null) await keepContents(fresh.bundle, this.#options.keptIn);
     let broken: unknown = null;
     for (const candidate of [fresh, kept].filter((one) => one !== null)) {
       if (this.#host !== null) break;
@@ -269,6 +272,13 @@ class BundledPolicies implements PolicyHost {
     const state = this.state();
     for (const listener of this.#listeners) listener(state);
   }
+}
+
+/** A first start has what a bundle holds active before its texts are compiled, as if an earlier start had kept it. */
+async function keepContents({ program, facts }: OpenedBundle, keptIn: string | undefined): Promise<void> {
+  if (facts === undefined || keptIn === undefined) return;
+  // Where it cannot be kept the start compiles.
+  await keepSet(keptIn, { program, ...facts, titles: new Map(facts.titles) }).catch(() => false);
 }
 
 function timeOf(ms: number): string {

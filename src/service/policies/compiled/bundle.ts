@@ -2,7 +2,7 @@
 // are loaded without compiling. It reads and writes bytes and needs no file system, thread or package. INVARIANT: a bundle with
 // one other bit than it was made with is refused, and one with a key is refused where the signature is not that key's.
 //
-//   "writ b1\n" | 1 where it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | program
+//   "writ b1\n" | 1 where it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | what people are told | program
 //   | SHA-256 of all before | Ed25519 signature of all before, where it is signed
 
 import type { Title } from '../../../language/model/title.ts';
@@ -12,8 +12,7 @@ import { packedOfWhole, type WholeProgram, wholeOf } from '../../../language/pro
 export interface BundledText {
   /** Relative to the policy directory. */
   readonly path: string;
-  /** `about`: no text of the set, but what a service says of it. */
-  readonly kind: 'policy' | 'list' | 'about';
+  readonly kind: 'policy' | 'list';
   readonly text: string;
 }
 
@@ -24,8 +23,9 @@ export interface Bundle {
   readonly commit: string | null;
   readonly texts: readonly BundledText[];
   readonly program: PackedProgram;
-  /** Only in what a service keeps for its next start. */
-  readonly kept?: KeptFacts;
+  readonly facts?: SetFacts;
+  /** In what a service keeps for its next start: the same where the same texts compile to the same program. */
+  readonly engine?: string;
 }
 
 /** What a set was made from, or was to be made from. */
@@ -35,16 +35,16 @@ export interface SetContent {
   readonly listFiles: readonly string[];
 }
 
-/** What a program was made from, by what, and what it is called. */
-export interface KeptFacts {
-  /** The same where the same texts compile to the same program. */
-  readonly engine: string;
+/** What serving needs beside a program: what that was made from, and what people are told of it. */
+export interface SetFacts {
   readonly content: SetContent;
   /** Of the set, SHA-256 in hexadecimal. */
   readonly digest: string;
   readonly actions: number;
   readonly rules: number;
   readonly titles: readonly (readonly [action: string, title: Title])[];
+  /** `SetSummary` as JSON: read only when somebody asks. */
+  readonly about: string;
 }
 
 export interface OpenedBundle extends Bundle {
@@ -67,11 +67,13 @@ export class BundleError extends Error {
   }
 }
 
-interface Header extends Omit<Bundle, 'texts' | 'program'> {
+interface Header extends Omit<Bundle, 'texts' | 'program' | 'facts'> {
   /** The release that compiled the program: no other one reads it. */
   readonly writ: string;
   readonly key: string | null;
   readonly texts: readonly (Omit<BundledText, 'text'> & { readonly bytes: number })[];
+  /** The last of the texts is what people are told of the set. */
+  readonly facts?: Omit<SetFacts, 'about'> & { readonly aboutBytes: number };
   readonly program: WholeProgram;
 }
 
@@ -86,15 +88,17 @@ const signatureLength = 64;
 
 /** The bytes of a bundle: the same for the same contents, time and key. */
 export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): Promise<Uint8Array> {
-  const { madeMs, commit } = bundle;
+  const { madeMs, commit, facts, engine } = bundle;
   const { whole, bytes: program } = wholeOf(bundle.program);
   const texts = bundle.texts.map(({ text }) => new TextEncoder().encode(text));
+  const about = new TextEncoder().encode(facts?.about ?? '');
   const header: Header = {
     writ: release,
     madeMs,
     commit,
     key: signer?.key ?? null,
-    ...(bundle.kept === undefined ? {} : { kept: bundle.kept }),
+    ...(facts === undefined ? {} : { facts: { ...withoutAbout(facts), aboutBytes: about.length } }),
+    ...(engine === undefined ? {} : { engine }),
     texts: bundle.texts.map(({ path, kind }, at) => ({ path, kind, bytes: texts[at]!.length })),
     program: whole,
   };
@@ -103,7 +107,7 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
   start.set(bundleMagic);
   start[bundleMagic.length] = signer === null ? 0 : 1;
   new DataView(start.buffer).setUint32(bundleMagic.length + 1, head.length, true);
-  const contents = joined([start, head, ...texts, program]);
+  const contents = joined([start, head, ...texts, about, program]);
   const signed = joined([contents, await sha256Of(contents)]);
   return signer === null ? signed : joined([signed, signer.sign(signed)]);
 }
@@ -127,13 +131,32 @@ export async function readBundle(given: Uint8Array, key?: string): Promise<Opene
   if (header.writ !== release)
     throw new BundleError(`the bundle is of release ${header.writ}, and this is ${release}`);
   let at = bodyStart;
-  const texts = header.texts.map(({ path, kind, bytes: length }): BundledText => {
+  const nextText = (length: number): string => {
     at += length;
-    return { path, kind, text: textOf(bytes.subarray(at - length, at)) };
-  });
-  const { madeMs, commit, key: own, kept } = header;
-  const program = packedOfWhole(header.program, bytes.subarray(at, end));
-  return { madeMs, commit, key: own, texts, program, ...(kept === undefined ? {} : { kept }) };
+    return textOf(bytes.subarray(at - length, at));
+  };
+  const texts = header.texts.map(
+    ({ path, kind, bytes: length }): BundledText => ({ path, kind, text: nextText(length) }),
+  );
+  const facts = header.facts && factsOf(header.facts, nextText(header.facts.aboutBytes));
+  const { madeMs, commit, key: own, engine } = header;
+  return {
+    madeMs,
+    commit,
+    key: own,
+    texts,
+    program: packedOfWhole(header.program, bytes.subarray(at, end)),
+    ...(facts === undefined ? {} : { facts }),
+    ...(engine === undefined ? {} : { engine }),
+  };
+}
+
+function withoutAbout({ about: _, ...facts }: SetFacts): Omit<SetFacts, 'about'> {
+  return facts;
+}
+
+function factsOf({ aboutBytes: _, ...facts }: NonNullable<Header['facts']>, about: string): SetFacts {
+  return { ...facts, about };
 }
 
 interface Signed {

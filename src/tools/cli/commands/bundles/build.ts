@@ -5,9 +5,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { hasErrors } from '../../../../language/diagnostic/diagnostic.ts';
+import { bundleContents } from '../../../../service/policies/bundles/bundle-contents.ts';
 import { commitOf } from '../../../../service/policies/commit.ts';
 import { type BundleSigner, writeBundle } from '../../../../service/policies/compiled/bundle.ts';
-import { entriesOf, packTexts, textOfFile } from '../../../../service/policies/texts.ts';
 import { fileError } from '../../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../../output/output.ts';
 import { defaultPath, loadPacked, showErrors } from '../../tasks/policies.ts';
@@ -40,29 +40,17 @@ interface Options {
 async function build(path: string, { output, sign: keyFile, json }: Options): Promise<ExitCode> {
   const signer = keyFile === undefined ? null : await signerOf(keyFile);
   const loaded = await loadPacked(path);
-  const { packed, listFiles } = loaded.compiled;
-  if (packed === null || hasErrors(loaded.diagnostics)) {
+  const contents = hasErrors(loaded.diagnostics) ? null : bundleContents(loaded.read, loaded.compiled);
+  if (contents === null) {
     showErrors(loaded);
     return exitCodes.wrong;
   }
-  const texts = packTexts(loaded.read, listFiles);
-  const bytes = await writeBundle(
-    {
-      madeMs: Date.now(),
-      commit: await commitOf(loaded.read.root ?? dirname(path)),
-      texts: entriesOf(texts).map((entry) => ({
-        path: entry.path,
-        kind: entry.kind,
-        text: textOfFile(texts, entry),
-      })),
-      program: packed,
-    },
-    signer,
-  );
+  const commit = await commitOf(loaded.read.root ?? dirname(path));
+  const bytes = await writeBundle({ madeMs: Date.now(), commit, ...contents }, signer);
   await writeFile(output, bytes).catch((error: unknown) => {
     throw new UsageError(`cannot write ${output}: ${fileError(error)}`);
   });
-  const made = { file: output, bytes: bytes.length, rules: packed.rules, key: signer?.key ?? null };
+  const made = { file: output, bytes: bytes.length, rules: contents.program.rules, key: signer?.key ?? null };
   if (json === true) printJson(made);
   else print(`${output}: ${made.rules} rules, ${made.bytes} bytes, ${signedText(made.key)}\n`);
   return exitCodes.ok;

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import type { PackedProgram } from '../../../../language/program/packed/packed.ts';
 import { wholeOf } from '../../../../language/program/packed/whole.ts';
 import { compileToProgram } from '../../../../pipeline.ts';
+import { bundleContents } from '../../../../service/policies/bundles/bundle-contents.ts';
 import { sourcesOf } from '../../../../service/policies/bundles/read-sources.ts';
 import { BundleError, type OpenedBundle, readBundle } from '../../../../service/policies/compiled/bundle.ts';
 import { fileError } from '../../output/file-error.ts';
@@ -67,11 +67,10 @@ async function examine(bytes: Uint8Array, key: string | undefined): Promise<Exam
   }
 }
 
-function saysWhatItsTextsSay({ texts, program }: OpenedBundle): boolean {
-  const { packed } = compileToProgram(sourcesOf({ texts }).sources);
-  return packed !== null && isSame(packed, program);
-}
-
-function isSame(one: PackedProgram, other: PackedProgram): boolean {
-  return isDeepStrictEqual(wholeOf(one), wholeOf(other));
+function saysWhatItsTextsSay({ texts, program, facts }: OpenedBundle): boolean {
+  const read = sourcesOf({ texts });
+  const made = bundleContents(read, compileToProgram(read.sources));
+  if (made === null || !isDeepStrictEqual(wholeOf(made.program), wholeOf(program))) return false;
+  // As they are read from a file.
+  return facts === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(made.facts)), facts);
 }

@@ -1,0 +1,27 @@
+// From a compiled set to what a bundle holds of it.
+
+import type { CompiledProgram } from '../../../pipeline.ts';
+import type { Bundle } from '../compiled/bundle.ts';
+import type { ReadSources } from '../read.ts';
+import { toldOf } from '../set-compiler.ts';
+import { entriesOf, packTexts, textOfFile } from '../texts.ts';
+import { sourcesOf } from './read-sources.ts';
+
+export type BundleContents = Pick<Bundle, 'texts' | 'program' | 'facts'>;
+
+/** Null for a set that has errors. */
+export function bundleContents(
+  read: ReadSources,
+  { set, packed, listFiles }: Pick<CompiledProgram, 'set' | 'packed' | 'listFiles'>,
+): BundleContents | null {
+  if (set === null || packed === null) return null;
+  const packedTexts = packTexts(read, listFiles);
+  const texts = entriesOf(packedTexts).map((entry) => ({
+    path: entry.path,
+    kind: entry.kind,
+    text: textOfFile(packedTexts, entry),
+  }));
+  const { titles, ...told } = toldOf(set);
+  const content = { hash: sourcesOf({ texts }).contentHash(listFiles), listFiles };
+  return { texts, program: packed, facts: { content, ...told, titles: [...titles] } };
+}
