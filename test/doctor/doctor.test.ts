@@ -213,7 +213,7 @@ describe('the policies', () => {
 
   test('that are not there', async () => {
     rmSync(join(folder, 'policies'), { recursive: true });
-    expect(await fault('policies')).toMatch(/policy directory/);
+    expect(await fault('policies')).toMatch(/does not exist \| writ init /);
   });
 
   test('that everybody may change', async () => {

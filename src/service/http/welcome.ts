@@ -32,9 +32,11 @@ function keyCommand({ dataDirectory, database }: Welcome): string {
   return `${writCommand()} agent add NAME --tier low --owner you@example.com ${place}`;
 }
 
-/** In a checkout, or in a folder that has the package. */
+/** In a folder that has the package, against a checkout. */
+export const isPackage = import.meta.url.includes('/node_modules/');
+
 function writCommand(): string {
-  return import.meta.url.includes('/node_modules/') ? 'npx writ' : 'npm run writ --';
+  return isPackage ? 'npx writ' : 'npm run writ --';
 }
 
 /** A text as a shell takes it for one word. */
@@ -105,12 +107,16 @@ export function askLines({ url, key, actionKeys }: Asking): readonly string[] {
   ];
 }
 
-const samplePayment = { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' };
+/** Of the policies that are shipped, and of those that `writ init` makes. */
+const samples: Readonly<Record<string, object>> = {
+  'payment.create': { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
+  'refund.create': { order: 'A-1001', amount: 20, currency: 'EUR' },
+};
 
 function sampleBody(actionKeys: readonly string[]): string {
-  const sample = actionKeys.includes('payment.create')
-    ? { action_key: 'payment.create', payload: samplePayment }
-    : { action_key: actionKeys[0] ?? 'example.action', payload: {} };
+  const known = Object.keys(samples).find((key) => actionKeys.includes(key));
+  const key = known ?? actionKeys[0] ?? 'example.action';
+  const sample = { action_key: key, payload: samples[key] ?? {} };
   // A quoted action key may hold an apostrophe, which would end the shell's quotes.
   return JSON.stringify(sample).replaceAll("'", `'\\''`);
 }

@@ -14,6 +14,7 @@ import type { PolicySources } from '../../pipeline.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
 import {
   type FoundFile,
+  firstPolicyHelp,
   isInsideFolder,
   markOf,
   realPathWithin,
@@ -50,7 +51,12 @@ export interface ReadSources {
 export async function readPolicies(directory: string, cache?: ReadCache): Promise<ReadSources> {
   const { root, files, diagnostics } = await walk(directory, policyEnding);
   const isEmpty = files.length === 0 && diagnostics.length === 0;
-  const none = sourceDiagnostic('no-policy-files', '', `there is no \`.policy\` file under \`${directory}\``);
+  const none = sourceDiagnostic(
+    'no-policy-files',
+    '',
+    `there is no \`.policy\` file under \`${directory}\``,
+    firstPolicyHelp,
+  );
   return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics }, cache);
 }
 
@@ -82,6 +88,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
     'no-policy-files',
     '',
     `there is no \`.policy\` file under ${paths.join(', ')}`,
+    firstPolicyHelp,
   );
   return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics });
 }

@@ -49,10 +49,12 @@ export async function walk(directory: string, ending: string): Promise<Walked> {
     search.root = realpathSync.native(directory);
     visit(search, { path: '', realPath: search.root, above: [] });
   } catch (error) {
+    const reason = why(error);
     const failure = sourceDiagnostic(
       'directory-unreadable',
       '',
-      `the policy directory \`${directory}\` ${why(error)}`,
+      `the policy directory \`${directory}\` ${reason}`,
+      reason === 'does not exist' ? firstPolicyHelp : undefined,
     );
     return { root: null, files: [], diagnostics: [failure] };
   }
@@ -85,9 +87,13 @@ export function stampOf(stats: BigIntStats): Stamp {
 }
 
 /** A diagnostic of a whole file or, with an empty path, of the directory. */
-export function sourceDiagnostic(code: Code, file: string, message: string): Diagnostic {
-  return { code, severity: 'error', span: { file, start: 0, end: 0 }, message };
+export function sourceDiagnostic(code: Code, file: string, message: string, help?: string): Diagnostic {
+  const span = { file, start: 0, end: 0 };
+  return { code, severity: 'error', span, message, ...(help === undefined ? {} : { help }) };
 }
+
+/** What to do where there are no policies yet. */
+export const firstPolicyHelp = '`writ init` makes a first policy with its tests';
 
 /** Why the system refused, as the end of a sentence. */
 export function why(error: unknown): string {

@@ -10,6 +10,7 @@ import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { nearestOf } from '../../../language/diagnostic/suggest.ts';
 import { parse } from '../../../language/syntax/parse.ts';
 import { printFile } from '../../../language/syntax/print/print.ts';
+import { isPackage } from '../../../service/http/welcome.ts';
 import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
 import { answersOf, directoryDefault, exampleDomain, type InitAnswers } from '../tasks/init-questions.ts';
 
@@ -120,10 +121,10 @@ function describe(directory: string, starters: readonly string[], requests: read
   const made = starters.map((name) => `${marks.good('✓')} ${escapeForTerminal(join(directory, name))}\n`);
   const path = pathOf(directory);
   const commands = [
-    `writ check --strict ${path}`,
-    `writ test ${path} --coverage`,
-    ...requests.map((request) => `writ decide --policies ${path} ${request}`),
-  ];
+    `check --strict ${path}`,
+    `test ${path} --coverage`,
+    ...requests.map((request) => `decide --policies ${path} ${request}`),
+  ].map((command) => `${isPackage ? 'npx writ' : 'writ'} ${command}`);
   return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
 }
 

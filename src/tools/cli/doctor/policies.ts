@@ -8,6 +8,7 @@ import type { Config } from '../../../service/http/config.ts';
 import { bundleSource } from '../../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../../service/policies/bundles/read-sources.ts';
 import { readBundle } from '../../../service/policies/compiled/bundle.ts';
+import { firstPolicyHelp } from '../../../service/policies/walk.ts';
 import { loadPacked } from '../tasks/policies.ts';
 import { ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
 
@@ -15,7 +16,8 @@ export async function examinePolicies({ policies, bundle }: Config): Promise<Par
   if (bundle !== null) return unused('the service follows a bundle');
   const { diagnostics, read, compiled } = await loadPacked(policies);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) return wrong(errorText(errors, policies), `writ check ${policies}`);
+  const help = errors[0]?.help === firstPolicyHelp ? `writ init ${policies}` : `writ check ${policies}`;
+  if (errors.length > 0) return wrong(errorText(errors, policies), help);
   if (await mayEverybodyWrite(read.root ?? policies))
     return wrong(`every user of the machine may change ${policies}`, `chmod -R o-w ${policies}`);
   return ok(`${policies}: ${read.found.length} files, ${compiled.packed?.rules ?? 0} rules`);
