@@ -5,6 +5,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, parse as parseYaml } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
 import { settings } from '../../src/service/http/config.ts';
 import { tellReady } from '../../src/tools/cli/tasks/supervisor.ts';
 import { packageManifest } from '../../src/tools/package/manifests.ts';
@@ -73,6 +74,7 @@ describe('the container', () => {
 
   test('runs as nobody in particular, and is asked for its health where it answers', async () => {
     expect(text).toMatch(/^USER \d+:\d+$/m);
+    expect(text).toContain(` pg@${manifest.dependencies.pg} `);
     const [, path = ''] = /fetch\('http:\/\/127\.0\.0\.1:8181(\/[a-z]+)'\)/.exec(text) ?? [];
     expect((await fetch(`${service().url}${path}`)).status).toBe(200);
     expect(text).toContain(`WRIT_PORT=${/EXPOSE (\d+)/.exec(text)?.[1]}`);

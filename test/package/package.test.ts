@@ -303,6 +303,11 @@ describe('the package for serving', () => {
     expect(said).not.toContain('npm run');
   });
 
+  test('says what records in PostgreSQL need', async () => {
+    const { code, stderr } = await installed.writ('serve', '--store', 'postgres://writ@127.0.0.1:1/writ');
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: .* npm install .* pg\n$/m)]);
+  });
+
   test('takes up a change of the policies, in a thread of its own', async () => {
     const file = join(installed.place, 'policies/payments.policy');
     writeFileSync(file, readFileSync(file, 'utf8').replace('> 1_000 USD', '> 100 USD'));

@@ -231,7 +231,7 @@ function reportError(error: unknown): ExitCode {
   const missing = missingPackage(error);
   if (missing !== null) {
     printError(
-      `error: this command needs the package ${missing}: npm install --ignore-scripts writ-service\n`,
+      `error: this command needs the package ${missing}: npm install --ignore-scripts ${ownerOf(missing)}\n`,
     );
     return exitCodes.usage;
   }
@@ -239,6 +239,11 @@ function reportError(error: unknown): ExitCode {
     `writ: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
   );
   return exitCodes.internal;
+}
+
+/** The store in PostgreSQL is the one thing that a service brings nothing for. */
+function ownerOf(missing: string): string {
+  return missing === 'pg' ? 'pg' : 'writ-service';
 }
 
 /** Whoever only checks policies has not installed what a service needs. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { layBeside } from './debian-layout.ts';
-import { packageManifest, serviceManifest } from './manifests.ts';
+import { ofPostgres, packageManifest, serviceManifest, versionsOf } from './manifests.ts';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
@@ -49,7 +49,8 @@ function installInto(place: string): void {
     '--no-package-lock',
     '--omit=dev',
   ];
-  execFileSync('npm', ['install', ...flags, ...tarballs], { cwd: place, stdio: 'pipe' });
+  const stores = Object.entries(versionsOf(ofPostgres)).map(([name, version]) => `${name}@${version}`);
+  execFileSync('npm', ['install', ...flags, ...tarballs, ...stores], { cwd: place, stdio: 'pipe' });
   // npm notes where the tarballs lay.
   rmSync(join(place, 'node_modules/.package-lock.json'));
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');

@@ -41,11 +41,13 @@ const ofTheService = [
   'fastify',
   'nodemailer',
   'openid-client',
-  'pg',
   'pino',
   'unhomoglyph',
   'unicode-name',
 ] as const;
+
+/** What a store in PostgreSQL needs; whoever has one installs it. */
+export const ofPostgres = ['pg'] as const;
 
 const tracing = [
   '@opentelemetry/api',
@@ -53,6 +55,9 @@ const tracing = [
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
 ] as const;
+
+/** What is installed beside `writ` where it is used. */
+const beside = [...ofTheService, ...ofPostgres, ...tracing];
 
 /** What a program imports, by the module that it is made from. */
 export const doors: Readonly<Record<string, string>> = {
@@ -91,11 +96,9 @@ export const packageManifest = {
   dependencies: versionsOf(ofPolicies),
   // A program may have another release of them for itself.
   peerDependencies: Object.fromEntries(
-    Object.entries(versionsOf([...ofTheService, ...tracing])).map(([name, version]) => [name, `^${version}`]),
+    Object.entries(versionsOf(beside)).map(([name, version]) => [name, `^${version}`]),
   ),
-  peerDependenciesMeta: Object.fromEntries(
-    [...ofTheService, ...tracing].map((name) => [name, { optional: true }]),
-  ),
+  peerDependenciesMeta: Object.fromEntries(beside.map((name) => [name, { optional: true }])),
 };
 
 export const serviceManifest = {
@@ -106,7 +109,7 @@ export const serviceManifest = {
   dependencies: { writ: checkout.version, ...versionsOf(ofTheService) },
 };
 
-function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {
+export function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {
   const known: Readonly<Record<string, string>> = {
     ...checkout.dependencies,
     ...checkout.optionalDependencies,

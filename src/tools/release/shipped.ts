@@ -2,9 +2,9 @@
 // dashboard. It is read from the lock file, so that versions and hashes are those that the tests ran with.
 
 import { readFileSync } from 'node:fs';
-import { packageManifest, serviceManifest } from '../package/manifests.ts';
+import { ofPostgres, packageManifest, serviceManifest } from '../package/manifests.ts';
 
-type Owner = 'writ' | 'writ-service' | 'the dashboard';
+type Owner = 'writ' | 'writ-service' | 'a store in PostgreSQL' | 'the dashboard';
 
 export interface ShippedPackage {
   readonly name: string;
@@ -57,6 +57,7 @@ export function shippedPackages(lock: Lock): readonly ShippedPackage[] {
   const roots = {
     writ: Object.keys(packageManifest.dependencies),
     'writ-service': Object.keys(serviceManifest.dependencies).filter((name) => name !== packageManifest.name),
+    'a store in PostgreSQL': ofPostgres,
     'the dashboard': ofTheDashboard,
   } as const satisfies Record<Owner, readonly string[]>;
   const found = new Map<string, ShippedPackage>();

@@ -17,7 +17,7 @@ export type NamedFinding = PartFinding & { readonly part: InstallationPart };
 
 /** In the order in which one rests on the other. */
 export async function examineInstallation(config: Config): Promise<readonly NamedFinding[]> {
-  const packages = await examinePackages();
+  const packages = await examinePackages(config);
   // Without them the rest would only say the same.
   if (packages.state === 'wrong') return [{ part: 'packages', ...packages }];
   const { key, store, examined } = await examineRecords(config);

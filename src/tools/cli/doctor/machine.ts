@@ -17,16 +17,15 @@ import { performance } from 'node:perf_hooks';
 import type { Config } from '../../../service/http/config.ts';
 import { codeOf, ok, type PartFinding, warned, wrong } from './finding.ts';
 
-const packages = ['better-sqlite3', '@node-rs/argon2', 'fastify', 'pg'] as const;
-
-export async function examinePackages(): Promise<PartFinding> {
+export async function examinePackages({ store }: Pick<Config, 'store'>): Promise<PartFinding> {
+  const packages = ['better-sqlite3', '@node-rs/argon2', 'fastify', ...(store === null ? [] : ['pg'])];
   for (const name of packages) {
     try {
       await import(name);
     } catch (error) {
       return wrong(
         `the package ${name} cannot be loaded (${codeOf(error)})`,
-        'npm install --ignore-scripts writ-service, by the Node that runs the service',
+        `npm install --ignore-scripts ${name === 'pg' ? name : 'writ-service'}, by the Node that runs the service`,
       );
     }
   }
