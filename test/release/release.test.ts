@@ -57,6 +57,16 @@ test('what is shipped is what the manifest brings, and no tool that builds', () 
   expect([...imports].filter((name) => !known.includes(name) && !name.startsWith('node'))).toEqual([]);
 });
 
+test('what is installed beside ours is no more than it was: to be audited are 18 packages to check, and 80 to serve', () => {
+  // Of one with a binary for each platform, npm takes one.
+  const isElsewhere = /^@node-rs\/argon2-(?!linux-x64-gnu)/;
+  const installed = (...owners: readonly string[]) =>
+    shipped.filter(({ name, by }) => !isElsewhere.test(name) && by.some((own) => owners.includes(own)))
+      .length;
+  expect(installed('writ')).toBeLessThanOrEqual(18);
+  expect(installed('writ', 'writ-service')).toBeLessThanOrEqual(80);
+});
+
 test('the version is the same everywhere, has notes, and a store is kept of it', () => {
   expect(bundleRelease).toBe(manifest.version);
   expect(notesOf(manifest.version)).toMatch(/^## /);
