@@ -124,6 +124,20 @@ describe('writ verify-bundle', () => {
     expect([code, stderr]).toEqual([1, 'other.writ: its program is not what its texts compile to\n']);
   });
 
+  test('compares what it says of its policies, too', async () => {
+    const { facts, ...bundle } = await readBundle(bytesOf('plain.writ'));
+    expect(facts).toMatchObject({ actions: 1, rules: 1, content: { listFiles: ['vendors.txt'] } });
+    for (const lie of [
+      { digest: 'a'.repeat(64) },
+      { about: '{}' },
+      { titles: [['order.place', []]] as never },
+    ]) {
+      const told = await writeBundle({ ...bundle, facts: { ...facts!, ...lie } }, null);
+      writeFileSync(join(folder, 'told.writ'), told);
+      expect((await verify('told.writ')).code).toBe(1);
+    }
+  });
+
   test.each([
     [['verify-bundle', 'plain.writ', '--key', 'A'.repeat(43)], 1, /not signed/],
     [['verify-bundle', 'a.policy'], 1, /no bundle of policies/],
