@@ -10,7 +10,7 @@ import { compileToProgram } from '../../src/pipeline.ts';
 import { bundleContents } from '../../src/service/policies/bundles/bundle-contents.ts';
 import { openBundledPolicies } from '../../src/service/policies/bundles/bundled-policies.ts';
 import { sourcesOf } from '../../src/service/policies/bundles/read-sources.ts';
-import { writeBundle } from '../../src/service/policies/compiled/bundle.ts';
+import { type BundleSigner, writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { BrokenPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import { createFolder, until } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
@@ -49,17 +49,27 @@ function bundleOf(
   });
   return writeBundle(
     { madeMs, commit, texts: [{ path, kind: 'policy', text: told }], program: packed! },
-    signer === null ? null : { key: signer.key, sign: (bytes) => sign(null, bytes, signer.privateKey) },
+    signedBy(signer),
   );
 }
 
+function signedBy(signer: Signer | null): BundleSigner | null {
+  return signer === null ? null : { key: signer.key, sign: (bytes) => sign(null, bytes, signer.privateKey) };
+}
+
 /** As `writ build` makes it. */
-async function wholeBundleOf(text: string, { madeMs, told = text }: Made): Promise<Uint8Array> {
+async function wholeBundleOf(
+  text: string,
+  { madeMs, signer = ours, told = text }: Made,
+): Promise<Uint8Array> {
   const read = sourcesOf({ texts: [{ path: 'a.policy', kind: 'policy', text }] });
   const { facts, ...contents } = bundleContents(read, compileToProgram(read.sources))!;
   const texts = [{ path: 'a.policy', kind: 'policy', text: told } as const];
   const content = { hash: sourcesOf({ texts }).contentHash([]), listFiles: [] };
-  return await writeBundle({ ...contents, madeMs, commit, texts, facts: { ...facts!, content } }, null);
+  return await writeBundle(
+    { ...contents, madeMs, commit, texts, facts: { ...facts!, content } },
+    signedBy(signer),
+  );
 }
 
 interface Place {
@@ -99,7 +109,7 @@ async function open(
 
 describe('a first start', () => {
   const started = (place: Place, settings = {}) =>
-    open(place, { key: null, keptIn: join(place.folder, 'compiled.writ'), ...settings });
+    open(place, { keptIn: join(place.folder, 'compiled.writ'), ...settings });
 
   it('decides by what the bundle holds before anything is compiled', async () => {
     const place = createPlace();
@@ -110,6 +120,13 @@ describe('a first start', () => {
     expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
     await until(() => host.state().failure?.cause === 'compiler');
     expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
+  });
+
+  it('of a bundle that nobody has to have signed decides by its texts alone', async () => {
+    const place = createPlace();
+    place.put(await wholeBundleOf(limit(99), { madeMs: 1_000, signer: null, told: limit(10) }));
+    const host = await started(place, { key: null });
+    expect([allows(host, 10), allows(host, 99)]).toEqual([true, false]);
   });
 
   it('gives way to what the texts of the bundle compile to', async () => {

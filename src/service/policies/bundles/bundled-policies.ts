@@ -1,6 +1,6 @@
 // From a bundle in a file or at an address to the active policies, kept up to date while the service runs: its texts are unpacked
-// and followed like any policy directory. At a first start the program that it holds is active until the texts are compiled, and gives
-// way where they say something else. INVARIANT: a bundle that is damaged, not signed by the key, older than the active one, or does not
+// and followed like any policy directory. At a first start the program of a signed bundle is active until the texts are compiled, and
+// gives way where they say something else. INVARIANT: a bundle that is damaged, not signed by the key, older than the active one, or does not
 // compile never takes over from another; the last good one stays active, also over a start, and the state says why.
 
 import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
@@ -77,7 +77,8 @@ class BundledPolicies implements PolicyHost {
     const kept = await this.#readKept();
     const found = await this.#see();
     const fresh = found === null ? null : await this.#accept(found, kept);
-    if (kept === null && fresh !== null) await keepContents(fresh.bundle, this.#options.keptIn);
+    if (kept === null && fresh !== null && this.#options.key !== null)
+      await keepContents(fresh.bundle, this.#options.keptIn);
     let broken: unknown = null;
     for (const candidate of [fresh, kept].filter((one) => one !== null)) {
       if (this.#host !== null) break;
@@ -274,7 +275,10 @@ class BundledPolicies implements PolicyHost {
   }
 }
 
-/** A first start has what a bundle holds active before its texts are compiled, as if an earlier start had kept it. */
+/**
+ * A first start has what a signed bundle holds active before its texts are compiled, as if an earlier start had kept it. Where nobody
+ * signed it, nothing says that the program is what the texts say.
+ */
 async function keepContents({ program, facts }: OpenedBundle, keptIn: string | undefined): Promise<void> {
   if (facts === undefined || keptIn === undefined) return;
   // Where it cannot be kept the start compiles.
