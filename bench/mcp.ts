@@ -1,13 +1,14 @@
 // What the proxy for MCP adds to a call over loopback, and whether its memory stays flat: the same calls to the same server,
-// directly and through `writ mcp` as an enforcement point, in turn with the same question to the service alone. Fails where a
-// target is missed. `node bench/mcp.ts [CALLS]`.
+// directly and through `writ mcp` as an enforcement point, in turn with the same question to the service alone and with one
+// write to the disk, which no decision goes without. Fails where a target is missed. `node bench/mcp.ts [--calls 10000]`.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { fetchOnKeptConnections } from '../integrations/mcp/calls/kept-connections.ts';
 import { addPoint } from '../src/service/agents/points/change-point.ts';
 import { addAgent } from '../src/service/agents/registry.ts';
@@ -19,7 +20,10 @@ const targets = { 0.5: 1, 0.99: 3, megabytes: 20 } as const;
 /** Until here code is made fast and caches fill. */
 const warmUp = 1_000;
 
-const calls = Number(process.argv[2] ?? 10_000);
+const { values } = parseArgs({ options: { calls: { type: 'string', default: '10000' } } });
+const calls = Number(values.calls);
+if (!Number.isSafeInteger(calls) || calls < 1)
+  throw new RangeError(`--calls takes a whole number from 1, not ${values.calls}`);
 const example = join(import.meta.dirname, '../examples/mcp');
 const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-bench-mcp-'));
@@ -85,6 +89,17 @@ async function askAlone(): Promise<number> {
 
 const never = new AbortController();
 
+const page = Buffer.alloc(8192);
+const paper = openSync(join(folder, 'paper'), 'w');
+
+/** What the disk alone takes until a page is on it. */
+function writePage(): number {
+  const begun = performance.now();
+  writeSync(paper, page);
+  fdatasyncSync(paper);
+  return performance.now() - begun;
+}
+
 function megabytesOf({ pid }: ChildProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 }
@@ -120,16 +135,17 @@ try {
     spentBy(proxied.child),
     spentBy(service),
   ];
-  const times: readonly [number[], number[], number[]] = [[], [], []];
+  const times: readonly [number[], number[], number[], number[]] = [[], [], [], []];
   for (let count = 1; count <= calls; count += 1) {
     times[0].push(await direct.call());
     times[1].push(await proxied.call());
     times[2].push(await askAlone());
+    times[3].push(writePage());
   }
   for (const share of [0.5, 0.99] as const) {
-    const [one = 0, other = 0, alone = 0] = times.map((those) => at(those, share));
+    const [one = 0, other = 0, alone = 0, disk = 0] = times.map((those) => at(those, share));
     console.log(
-      `p${share * 100}: ${one.toFixed(2)} ms directly, ${other.toFixed(2)} ms through the proxy; the service alone takes ${alone.toFixed(2)} ms`,
+      `p${share * 100}: ${one.toFixed(2)} ms directly, ${other.toFixed(2)} ms through the proxy; the service alone takes ${alone.toFixed(2)} ms, a write to the disk ${disk.toFixed(2)} ms`,
     );
     tell(`p${share * 100} added`, other - one, targets[share], 'ms');
   }
