@@ -161,15 +161,19 @@ const unknown: ReadonlySet<Code> = new Set([
   'pattern-matches-nothing',
 ]);
 
-/** Whether an error lies where the parser gave up, or a name is unknown because its declaration could not be read. */
+/**
+ * Whether an error lies where the parser gave up, or is of something that holds a slip and was read as what was probably meant; or a name is unknown because its declaration could not be read.
+ */
 function followsFromBroken(
   diagnostic: Diagnostic,
   broken: readonly ParsedFile[],
   files: readonly SourceText[],
 ): boolean {
   const { code, span } = diagnostic;
-  const { brokenLines = [] } = broken.find(({ file }) => file.span.file === span.file) ?? {};
+  const { brokenLines = [], diagnostics = [] } =
+    broken.find(({ file }) => file.span.file === span.file) ?? {};
   if (isOnLine(diagnostic, brokenLines)) return true;
+  if (diagnostics.some((slip) => span.start <= slip.span.start && slip.span.end <= span.end)) return true;
   if (!unknown.has(code)) return false;
   const name = files.find(({ path }) => path === span.file)?.text.slice(span.start, span.end) ?? '';
   return broken.some(({ declaredByBroken }) => declaredByBroken.has(name));

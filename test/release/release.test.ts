@@ -118,10 +118,10 @@ test.each(['package/build', 'package/debian', 'release/release'])(
     const script = join(import.meta.dirname, `../../src/tools/${tool}.ts`);
     const cwd = temporaryFolder();
     const run = (...args: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
-        cwd,
-        encoding: 'utf8',
-      });
+      // A cache at a relative place would be in this folder.
+      const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+      const options = { cwd, env, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], options);
       return { status, said: stdout + stderr };
     };
     expect(run('--help')).toEqual({ status: 0, said: expect.stringMatching(/^Usage: npm run \w+ -- /) });

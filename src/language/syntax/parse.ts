@@ -1,7 +1,7 @@
 // THE DOOR: the text of one policy file → its tree and everything that is wrong with how it is written. Never throws,
 // whatever the text: limits are checked before anything recurses, and a broken file yields what of it is whole.
 
-import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
 import { refusedCharacters } from './parse/characters.ts';
 import { buildComment, documentationBefore } from './parse/comments.ts';
@@ -52,7 +52,7 @@ export function parse(source: SourceText): ParsedFile {
   return {
     file: { ...file, declarations: settled.declarations },
     diagnostics: limited(sortDiagnostics(firstOfLines(settled.diagnostics, broken.gaveUp, lines)), source),
-    declaredByBroken: broken.errors.length === 0 ? none : namesDeclared(broken.tokens),
+    declaredByBroken: hasErrors(diagnostics) ? namesDeclared(broken.tokens) : none,
     brokenLines: lines,
   };
 }
@@ -62,6 +62,8 @@ interface ReadText {
   readonly broken: {
     readonly errors: readonly ParserError[];
     readonly tokens: readonly Token[];
+    /** As they were read. */
+    readonly known: readonly Token[];
     readonly gaveUp: readonly Diagnostic[];
   };
 }
@@ -82,7 +84,7 @@ function readText(reader: Reader): ReadText {
     parts.push(...readTemplate(token, reader, (text, from, to) => read(text, { from, to }, reader)));
   }
   const span = makeSpan(reader, 0, source.text.length);
-  return { file: { kind: 'file', declarations, comments, span }, broken: { errors, tokens: known, gaveUp } };
+  return { file: { kind: 'file', declarations, comments, span }, broken: { errors, known, tokens, gaveUp } };
 }
 
 interface Between {

@@ -51,6 +51,7 @@ import {
   typeTooLarge,
   unionInvalid,
   unknownType,
+  valuesUnquoted,
 } from '../messages/errors.ts';
 import { unknownCurrency } from '../messages/value-errors.ts';
 
@@ -224,6 +225,11 @@ function namedTypes(node: TypeNode): readonly string[] {
 
 function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Environment): Slot | null {
   const members = node.members.filter((member) => member.kind !== 'null-type');
+  const words = members.flatMap((member) => (member.kind === 'named-type' ? [member.name] : []));
+  if (words.length === members.length && words.every(({ text }) => isUndeclared(text, env))) {
+    env.report(valuesUnquoted(words));
+    return null;
+  }
   const slots = members.map((member) => resolveType(member, env));
   if (slots.includes(null)) return null;
   const known = slots.filter((slot) => slot !== null);
@@ -242,6 +248,10 @@ function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Envi
   }
   reportRepeated(members, env);
   return { type: enumeration([...new Set(values)]), isNullable, isSecret, ...allSigners(...known) };
+}
+
+function isUndeclared(name: string, env: Environment): boolean {
+  return !builtInTypes.has(name) && env.ask('kind', name) === undefined;
 }
 
 function reportRepeated(members: readonly TypeNode[], env: Environment): void {

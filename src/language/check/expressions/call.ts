@@ -91,11 +91,11 @@ const signatures = {
 
 export function inferCall(node: CallNode, ctx: Context): Expression | null {
   const name = node.callee.text;
-  const args = node.args.map((arg) => inferValue(arg, ctx));
   if (!namedBuiltins.some((one) => one === name)) {
     if (name !== '') ctx.env.report(unknownFunction(node.callee, namedBuiltins));
     return null;
   }
+  const args = node.args.map((arg) => inferValue(arg, ctx));
   const builtin = name as Builtin;
   if (builtin === 'today') {
     ctx.env.report(todayCalled(node));

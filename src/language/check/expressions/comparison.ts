@@ -38,7 +38,8 @@ export function inferComparison(node: Binary, operator: ComparisonOperator, ctx:
   }
   if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plainType(inferRiskTest(node, operator, ctx));
   const left = inferValue(node.left, ctx);
-  const right = inferValue(node.right, ctx);
+  // Of a time of day more is to be said only beside what is one.
+  const right = left === null && node.right.kind === 'clock' ? null : inferValue(node.right, ctx);
   if (left === null || right === null) return plainType(null);
   return plainType(compareValues(node, operator, [left, right], ctx));
 }

@@ -61,9 +61,11 @@ export function findEndlessLets(env: Environment): void {
   for (const { kind, name } of env.declarations.values()) {
     if (kind !== 'let') continue;
     const circle = circles.get(name.text);
-    if (circle !== undefined) env.report(letCyclic(name, circle));
-    else if (tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
-    else continue;
+    // A circle is one mistake, said of the first of its names.
+    const isFirst = circle !== undefined && !circle.some((other) => env.endless.has(other));
+    if (isFirst) env.report(letCyclic(name, circle));
+    else if (circle === undefined && tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
+    else if (circle === undefined) continue;
     env.endless.add(name.text);
   }
 }

@@ -7,6 +7,7 @@ import type { Value } from '../../model/value.ts';
 import type {
   Binary,
   ListExpression,
+  NameNode,
   Path,
   RangeExpression,
   ExpressionNode as Tree,
@@ -27,6 +28,7 @@ import { secretElements } from '../messages/path-errors.ts';
 import {
   cidrInvalid,
   entriesDiffer,
+  entriesUnquoted,
   hoursSubjectUnfit,
   listLiteralEmpty,
   membershipMismatch,
@@ -34,15 +36,22 @@ import {
   networksTooMany,
   orderingUnfit,
 } from '../messages/type-errors.ts';
-import { clockMisplaced } from '../messages/value-errors.ts';
+import { clockMisplaced, nullMisplaced } from '../messages/value-errors.ts';
 import { adapt, adaptAll } from './adapt.ts';
 import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';
+import { candidatesIn, payloadFieldNames } from './declared-names.ts';
 import { letsOf } from './lets.ts';
 import { anyOf, anyOfMax, negated } from './logic.ts';
 import { inTable } from './look-up.ts';
 
 export function inferMembership(node: Binary, ctx: Context): Expression | null {
+  const gap =
+    node.right.kind === 'list-literal' ? node.right.entries.find(({ kind }) => kind === 'null') : undefined;
+  if (gap !== undefined) {
+    ctx.env.report(nullMisplaced(gap.span));
+    return null;
+  }
   const subject = inferValue(node.left, ctx);
   const test = inferTest(node, subject, ctx);
   if (test === null || node.operator === 'in') return test;
@@ -251,6 +260,17 @@ function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression
   return { kind: 'list', elements, type: listOf(enumeration([...values])), span };
 }
 
+/** A lone name that nothing declares. */
+function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
+  if (entry.kind !== 'path' || entry.steps.length > 0) return [];
+  const { text } = entry.root;
+  const isKnown =
+    candidatesIn(ctx).includes(text) ||
+    payloadFieldNames(ctx).has(text) ||
+    ctx.env.ask('kind', text) !== undefined;
+  return isKnown ? [] : [entry.root];
+}
+
 /** `["a", "b"]`: values of one type. */
 export function inferListLiteral(node: ListExpression, ctx: Context): Expression | null {
   if (node.entries.length === 0) {
@@ -259,6 +279,11 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
   }
   const texts = inferTexts(node, ctx);
   if (texts !== null) return texts;
+  const words = node.entries.flatMap((entry) => wordsOf(entry, ctx));
+  if (words.length === node.entries.length) {
+    ctx.env.report(entriesUnquoted(words));
+    return null;
+  }
   const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
   const known = adaptAll(
     elements.filter((element) => element !== null),

@@ -1,6 +1,7 @@
 // From patterns to the actions that they match. `*` stands for one or more whole segments, at one end; a name without
 // dot is a group. A pattern that matches nothing is an error, one that another contains a warning.
 
+import { isPattern } from '../../syntax/parse/keys.ts';
 import type { Pattern } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet } from '../incremental/resolved.ts';
@@ -26,6 +27,8 @@ function matchesSomething(pattern: Pattern, env: Environment): boolean {
   const { keys } = env.ask('match', patternKey(pattern));
   if (isGroup(pattern)) return isGroupWithActions(pattern, keys, env);
   if (keys.length > 0) return true;
+  // Of a `*` where none may stand the parser has said so.
+  if (!isPattern(pattern.text)) return false;
   env.recorder.askTooMuch();
   env.report(patternMatchesNothing(pattern, [...env.actions.keys()]));
   return false;

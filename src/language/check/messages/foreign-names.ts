@@ -57,6 +57,7 @@ const functions: Names = {
 const someElement = 'write `some x in payload.tags (x == "a")`';
 const everyElement = 'write `every x in payload.tags (x == "a")`';
 const weekdays = 'declare `hours weekend = sat-sun 00:00-24:00 in "Zone"` and write `now in weekend`';
+const office = 'declare `hours office = mon-fri 09:00-17:00 in "Zone"` and write `now in office`';
 const conversion = 'nothing is converted: declare the field with the type that it has';
 const pattern = "write `x matches '...'`, which matches the whole text";
 const smallLetters = 'compare small letters: `lower(x)`';
@@ -67,7 +68,9 @@ const functionForms: Readonly<Record<string, string>> = {
   weekday: weekdays,
   dayofweek: weekdays,
   day_of_week: weekdays,
-  hour: weekdays,
+  hour: office,
+  time: office,
+  time_of_day: office,
   exists: 'write `payload has note`',
   matches: pattern,
   match: pattern,

@@ -61,6 +61,8 @@ function comparisonHelp(a: Type, b: Type, number = '100'): string | null {
   if (a.kind === 'money' && (b.kind === 'number' || b.kind === 'integer')) {
     return `write the currency with the amount, such as \`${number} USD\``;
   }
+  if (a.kind === 'duration' && (b.kind === 'number' || b.kind === 'integer'))
+    return `write the unit with the number, such as \`${number}s\``;
   if (a.kind === 'timestamp' && b.kind === 'date') return 'take the date of the instant: `date(x, "Zone")`';
   if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
   if (a.kind !== 'text') return null;

@@ -52,17 +52,49 @@ export function unknownField(path: FieldPath, index: number, candidates: Readonl
 export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagnostic {
   const step = path.steps[index]!;
   const message = `\`${pathText(path, index - 1)}\` is \`${typeText(type)}\` and has no field \`${step.text}\``;
-  const member = type.kind === 'list' || type.kind === 'text' ? foreignMember(step.text) : null;
+  const part = type.kind === 'text' ? partOf(type, step.text) : null;
+  const member = part ?? (type.kind === 'list' || type.kind === 'text' ? foreignMember(step.text) : null);
   if (member !== null && index === path.steps.length - 1 && (member === 'length' || type.kind === 'text')) {
     const text = `${member}(${pathText(path, index - 1)})`;
     const fix = { title: `write \`${text}\``, edits: [{ span: spanning(path.root.span, step.span), text }] };
     return error('not-a-record', step.span, message, { help: `write \`${text}\``, fix });
   }
-  const help =
-    type.kind === 'list'
-      ? `go through it: \`some x in ${pathText(path, index - 1)} (x.${step.text} ...)\``
-      : null;
-  return error('not-a-record', step.span, message, help === null ? {} : { help });
+  return error('not-a-record', step.span, message, {
+    help: valueHelp(pathText(path, index - 1), type, step.text),
+  });
+}
+
+/** The function that reads a part of an address by its name. */
+function partOf({ of }: Extract<Type, { kind: 'text' }>, name: string): string | null {
+  if (of === 'email') return name === 'domain' || name === 'host' ? 'domain' : null;
+  if (of !== 'url' && of !== 'web_address') return null;
+  const parts = {
+    host: 'host',
+    hostname: 'host',
+    domain: 'host',
+    scheme: 'scheme',
+    protocol: 'scheme',
+    port: 'port',
+  };
+  return parts[name as keyof typeof parts] ?? null;
+}
+
+/** How to read what somebody looks for as a field of a value. */
+function valueHelp(path: string, type: Type, field: string): string {
+  switch (type.kind) {
+    case 'list':
+      return `go through it: \`some x in ${path} (x.${field} ...)\``;
+    case 'money':
+      return type.currencyField === null
+        ? `compare the amount itself: \`${path} > 100 USD\``
+        : `compare the amount itself: \`${path} > 100 USD\`; its currency is the field \`${type.currencyField}\``;
+    case 'date':
+      return `compare the date itself, such as \`${path} < 2026-12-25\``;
+    case 'timestamp':
+      return `declare \`hours office = mon-fri 09:00-17:00 in "Zone"\` and write \`${path} in office\`, or take its \`date(${path}, "Zone")\``;
+    default:
+      return `it is one value: compare \`${path}\` itself`;
+  }
 }
 
 export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diagnostic {

@@ -100,7 +100,9 @@ export function clockMisplaced(node: Pick<ClockLiteral, 'text' | 'span'>): Diagn
 }
 
 export function nullMisplaced(span: Span): Diagnostic {
-  return error('null-misplaced', span, '`null` stands only beside `==` and `!=`');
+  return error('null-misplaced', span, '`null` stands only beside `==` and `!=`', {
+    help: 'ask for it by itself: `x == null or x in [...]`',
+  });
 }
 
 // Lists
@@ -166,7 +168,8 @@ export function listFileFault(
   path: TextLiteral,
   fault: { readonly code: ListFileCode; readonly message: string },
 ): Diagnostic {
-  return error(fault.code, path.span, fault.message);
+  const help = 'paths are relative to the policy file and stay within the policy directory';
+  return error(fault.code, path.span, fault.message, fault.code === 'list-file-missing' ? { help } : {});
 }
 
 export function listFileMalformed(path: TextLiteral, why: string): Diagnostic {

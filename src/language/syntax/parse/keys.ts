@@ -20,14 +20,22 @@ export function reportBlanks(text: string, span: Span, ctx: Reader): void {
 }
 
 export function reportWildcard(text: string, span: Span, ctx: Reader): void {
-  const segments = text.split('.');
-  const stars = segments.filter((segment) => segment.includes('*'));
-  const isAtEnd = stars.length === 0 || segments[0] === '*' || segments.at(-1) === '*';
-  if (stars.length <= 1 && isAtEnd) return;
+  if (isPattern(text)) return;
   const message =
-    stars.length > 1
+    starsOf(text).length > 1
       ? `\`${text}\` has more than one \`*\``
       : `\`*\` in \`${text}\` is neither first nor last`;
   const help = 'write `area.*`, `*.verb` or `*`, where `*` stands for one or more whole segments';
   ctx.report(syntaxError('misplaced-wildcard', span, message, help));
+}
+
+/** Whether its `*` is at most one, the first or the last. */
+export function isPattern(text: string): boolean {
+  const segments = text.split('.');
+  const stars = starsOf(text);
+  return stars.length === 0 || (stars.length === 1 && (segments[0] === '*' || segments.at(-1) === '*'));
+}
+
+function starsOf(text: string): readonly string[] {
+  return text.split('.').filter((segment) => segment.includes('*'));
 }

@@ -15,10 +15,17 @@ export function replaceBareValues(
   reader: Reader,
 ): readonly Operand[] {
   if (operator !== 'or' && operator !== 'and') return operands;
-  if (!operands.some(({ value }) => isBareValue(value))) return operands;
+  if (!operands.some(({ value }) => isBareValue(value) || isOfValues(value))) return operands;
   const kept: Operand[] = [];
   for (let index = 0; index < operands.length; index++) {
     const { value, extent } = operands[index]!;
+    const next = operands[index + 1];
+    if (operator === 'or' && value.kind === 'path' && next !== undefined && isOfValues(next.value)) {
+      reportFallback(operands[index]!, next.value, reader);
+      kept.push(asMissing(operands[index]!), asMissing(next));
+      index++;
+      continue;
+    }
     kept.push({ value, extent });
     const comparison = lastComparison(value, operator);
     const values = comparison === null ? [] : bareValuesFrom(operands, index + 1);
@@ -42,6 +49,23 @@ function bareValuesFrom(operands: readonly Operand[], start: number): readonly O
 
 function isBareValue(expression: ExpressionNode): boolean {
   return isLiteral(expression) && expression.kind !== 'boolean' && expression.kind !== 'null';
+}
+
+/** A comparison of two constants, which nobody means. */
+function isOfValues(expression: ExpressionNode): expression is Binary {
+  if (expression.kind !== 'binary' || !isLiteral(expression.left) || !isLiteral(expression.right))
+    return false;
+  return expression.operator === '==' || expression.operator === '!=';
+}
+
+/** `payload.note or "none" == "a"`. */
+function reportFallback({ value, extent }: Operand, comparison: Binary, reader: Reader): void {
+  const [left, right] = [comparison.left, comparison.right].map(printExpression);
+  const better = `(${printExpression(value)} else ${left}) ${comparison.operator} ${right}`;
+  const span = spanning(extent, comparison.span);
+  const message = '`or` joins conditions and gives no value in the place of another';
+  const diagnostic = syntaxError('value-as-condition', span, message, `write \`${better}\``);
+  reader.report(withFix(diagnostic, { title: 'use `else`', text: better }));
 }
 
 /** The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. */

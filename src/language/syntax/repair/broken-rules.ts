@@ -8,24 +8,29 @@ import type { SourceText } from '../../diagnostic/span.ts';
 import type { ParserError } from '../parse/parser.ts';
 import { declaring, isAnyWord, sign, type Token, tokenEnd } from '../parse/tokens.ts';
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
+import { needlessMessage } from './cursor.ts';
 
 interface Kept {
   readonly declarations: readonly Declaration[];
-  /** Those of the rules that say what follows from the error alone are left out. */
+  /** Those of the rules that say what follows from the error, or from a guess at the effect, are left out. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export function settleBroken(
   declarations: readonly Declaration[],
   diagnostics: readonly Diagnostic[],
-  { errors, tokens }: { readonly errors: readonly ParserError[]; readonly tokens: readonly Token[] },
+  { errors, known }: { readonly errors: readonly ParserError[]; readonly known: readonly Token[] },
 ): Kept {
-  if (errors.length === 0) return { declarations, diagnostics };
-  const ends = endsBefore(errors, tokens);
+  const guessed = new Set(
+    diagnostics.filter(({ code }) => code === 'unknown-effect').map(({ span }) => span.start),
+  );
+  if (errors.length === 0 && guessed.size === 0) return { declarations, diagnostics };
+  const ends = endsBefore(errors, known);
   const names = new Set<number>();
   const settled = declarations.map((declaration): Declaration => {
     if (declaration.kind !== 'policy') return declaration;
     const rules = declaration.rules.map((rule) => {
+      if (guessed.has(rule.span.start)) names.add(rule.name.span.start);
       if (!ends.has(rule.span.end)) return rule;
       names.add(rule.name.span.start);
       return withoutCondition(rule);
@@ -96,6 +101,8 @@ export function firstOfLines(
 ): readonly Diagnostic[] {
   if (gaveUp.length === 0) return diagnostics;
   const follows = new Set(gaveUp);
+  const isNeedless = (one: Diagnostic) => one.message === needlessMessage(';') && isOnLine(one, lines);
+  for (const one of diagnostics) if (isNeedless(one)) follows.add(one);
   for (const line of lines) {
     const first = diagnostics
       .filter((one) => hasErrors([one]) && isOnLine(one, [line]))

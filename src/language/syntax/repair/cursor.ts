@@ -59,6 +59,8 @@ export class Cursor {
   braces = 0;
   /** The word that began the declaration. */
   declaration: TokenType | null = null;
+  /** Where that word stands, by index. */
+  declarationAt = 0;
   /** Tokens further on, by index, that are to be read as others. */
   readonly rereads = new Map<number, Token>();
 
@@ -160,7 +162,11 @@ export function spelled(here: Cursor, write: string, code?: Code): Repair {
 /** What stands at the cursor parts or ends what needs no sign for that. */
 export function needless({ token }: Cursor): Repair {
   const help = 'remove it: declarations and rules need nothing between them';
-  return { message: `\`${token.image}\` ends nothing here`, help, write: '', read: [] };
+  return { message: needlessMessage(token.image), help, write: '', read: [] };
+}
+
+export function needlessMessage(image: string): string {
+  return `\`${image}\` ends nothing here`;
 }
 
 /** A value of which nothing more is said, in the place of one that is reported. */

@@ -111,7 +111,7 @@ function explainPlainly(error: PlacedError): Diagnostic {
   const after = previous === null ? '' : ` after ${shown(previous)}`;
   const instead = found === null ? error.endName : shown(found);
   const message = `expected ${isCondition ? 'a condition' : expected}${after}, found ${instead}`;
-  const help = helpFor(expected, found) ?? formOf(expected, rules);
+  const help = helpFor(error) ?? formOf(expected, rules);
   return syntaxError('unexpected-token', placeOf(error), message, help);
 }
 
@@ -135,7 +135,7 @@ function shown({ image }: Token): string {
   return `\`${image.length > 40 ? `${image.slice(0, 40)}…` : image}\``;
 }
 
-function helpFor(expected: string, found: Token | null): string | undefined {
+function helpFor({ expected, found, previous, tokens }: PlacedError): string | undefined {
   if (found === null) return undefined;
   const small = found.image.toLowerCase();
   const isLanguageWord = isReservedWord(small) || (contextualWords as readonly string[]).includes(small);
@@ -145,23 +145,46 @@ function helpFor(expected: string, found: Token | null): string | undefined {
       ? 'put `not` before the whole: `not (a is single_script)`'
       : '`is` asks for `single_script` alone; compare by `==`, as in `payload.note == null`';
   }
+  if (found.tokenType === word.has)
+    return expected === '`in`'
+      ? 'put `not` before the whole: `not (payload has note)`'
+      : 'say of what: `payload has note`';
   if (expected === '`in`' && negatable.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a like b)`';
   }
   if (expected === '`in`' && comparing.has(found.tokenType)) {
     return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
   }
+  if (expected === 'a value' && found.tokenType === sign.star) return remainder;
   if (expected === 'a value' && found.tokenType === word.action)
     return 'the key of the action that is asked for is `action.key`';
   if (expected === 'the name of approvers' && found.tokenType === literal.number)
     return 'a range is written `x in 1..5`; people are asked by the name of their group: `to finance needs 2`';
+  if (expected === 'a declaration' && found.tokenType === sign.closeCurly)
+    return 'remove it: no `{` is open here';
+  if (expected === 'a declaration' && isAnyText(found) && previous?.tokenType === sign.closeCurly)
+    return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
   const known = helpByExpected.get(expected);
   if (known !== undefined) return known;
   if (expected === 'a declaration' && effects.has(found.tokenType))
     return 'rules stand in a policy: `policy example on order.place { ... }`';
   if (found.tokenType === sign.comma && expected.startsWith('a clause'))
     return 'conditions are joined by `and`';
-  const behindRule = expected.startsWith('a clause') ? byFoundBehindRule.get(found.image) : undefined;
+  if (expected.startsWith('a clause') && found.tokenType === sign.dot && previous !== null) {
+    if (previous.tokenType === literal.number)
+      return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
+    if (effects.has(tokens[tokens.indexOf(previous) - 1]?.tokenType))
+      return 'a rule is named by one word: `too_many`';
+  }
+  if (
+    previous !== null &&
+    joins.has(previous.tokenType) &&
+    (found.tokenType === word.when || found.tokenType === word.unless)
+  )
+    return `remove \`${found.image}\`: a condition goes on behind \`${previous.image}\``;
+  const behindRule = expected.startsWith('a clause')
+    ? byFoundBehindRule.get(found.image.toLowerCase())
+    : undefined;
   if (behindRule !== undefined) return behindRule;
   if (expected.startsWith('a clause') && isAnyText(found))
     return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
@@ -190,12 +213,45 @@ const helpByExpected: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+const joins = wordTypes('and', 'or', 'not');
+
 const people = 'the number stands alone: `needs 2`';
+const limits =
+  'declare a meter, such as `meter placed = count() of order.place per agent over 1h`, and write `deny often when placed > 10`';
+const presence = 'write `payload has note`, or `not (payload has note)`';
+const pathTest = 'a path in a folder is tested by `inside`: `payload.file inside "/etc"`';
+const remainder = 'there is no remainder and no power: numbers are added, subtracted, multiplied and divided';
+const noOrder = 'remove it: order never matters, the strictest rule that applies decides';
+const shadow =
+  'write `shadow` before the effect, or before `policy`: the rule is then recorded and not enforced';
+const noState = 'remove it: every rule of the files counts; `shadow` before it only records it';
 /** What stands behind a whole rule or clause, with what is probably meant. */
 const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
   ['or', 'each group is asked: join them by `and`, or declare one approval group for the people of both'],
   ['(', '`risk`, `now` and declared names take no parentheses; functions are called, as in `length(x)`'],
   ['.', 'elements of a list have fields: `some c in commands(payload.line) (c.program == "ls")`'],
+  ['%', remainder],
+  ['*', remainder],
+  ['mod', remainder],
+  ['nor', 'write `and not (...)`'],
+  ['neither', 'write `payload.vendor not in ["a", "b"]`'],
+  ['does', 'put `not` before the whole: `not (payload has note)`'],
+  ['|', 'several values are tested by `in`: `payload.vendor in ["a", "b"]`'],
+  ['...', 'a range has two dots: `x in 1..5`'],
+  [':', 'names are parted by dots, and nothing is named by `::`'],
+  ['until', 'write the time as a condition: `when now < 2026-12-25T00:00Z`'],
+  ['only', 'write `when`: an `allow` holds only where its condition does'],
+  ['expires', 'write `within 4h`'],
+  ['version', 'remove it: versions are kept by git'],
+  ['effect', 'a rule begins with its effect: `deny many when payload.count > 3`'],
+  ['return', 'a rule begins with its effect: `deny many when payload.count > 3`'],
+  ['when', 'a rule has one `when`, behind its effect and name; further conditions are joined by `and`'],
+  ...['priority', 'order', 'weight'].map((one) => [one, noOrder] as const),
+  ...['limit', 'rate', 'max', 'times', 'per', 'quota'].map((one) => [one, limits] as const),
+  ...['missing', 'absent', 'present', 'unset', 'blank'].map((one) => [one, presence] as const),
+  ...['under', 'below', 'beneath'].map((one) => [one, pathTest] as const),
+  ...['mode', 'dryrun', 'dry_run'].map((one) => [one, shadow] as const),
+  ...['enabled', 'disabled'].map((one) => [one, noState] as const),
   ...['approvals', 'people', 'persons', 'approvers'].map((one) => [one, people] as const),
 ]);
 

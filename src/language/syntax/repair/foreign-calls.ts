@@ -64,6 +64,16 @@ export function repairLambda(here: Cursor): Repair | null {
   return { to: closing, message: `a list is gone through by \`${quantifier}\``, write };
 }
 
+/** `sum(payload.lines.price)`. */
+export function repairTotal(here: Cursor): Repair | null {
+  const closing = here.declaration !== word.meter && here.type(1) === sign.openParen ? here.closing(1) : null;
+  const path = closing === null ? null : here.pathBefore(closing);
+  if (closing === null || path === null || path.length !== closing - 2 || path.length < 5) return null;
+  const last = path.text.lastIndexOf('.');
+  const write = `sum x in ${path.text.slice(0, last)} (x.${path.text.slice(last + 1)})`;
+  return { to: closing, message: 'a list is gone through by `sum`', write };
+}
+
 /** `.startsWith("a")`, and what is called on it in turn: values have no methods. */
 export function repairMethod(here: Cursor): Repair | null {
   if (here.declaration === word.action && here.braces === 0) return null;
@@ -87,6 +97,12 @@ export function repairMethod(here: Cursor): Repair | null {
     next++;
   }
   if (written === null) return null;
+  // Of what is called on something unknown nothing more is to be said.
+  while (here.type(next) === sign.dot && here.type(next + 2) === sign.openParen) {
+    const closing = here.closing(next + 2);
+    if (closing === null) break;
+    next = closing + 1;
+  }
   const end = here.type(next - 1) === sign.dot ? next - 1 : next;
   const message = `\`${here.token.image}\` is no method: values have none`;
   const help = written.help ?? `write \`${written.write}\``;

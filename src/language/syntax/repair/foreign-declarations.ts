@@ -65,7 +65,7 @@ export function repairPayloadColon(here: Cursor): Repair | null {
 }
 
 const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
-const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
+export const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
 
 /** `string note`, `to: required email` and `note: optional string`. */
 export function repairTypeWord(here: Cursor): Repair | null {

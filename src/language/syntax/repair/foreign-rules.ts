@@ -1,7 +1,7 @@
 // Whole lines, rules and groups in the order of other languages → what to write here. Most are left out of what is read.
 
-import { isAnyWord, isReservedToken, mistake, NameToken, sign, word } from '../parse/tokens.ts';
-import { type Cursor, granting, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
+import { isAnyWord, isReservedToken, mistake, NameToken, retype, sign, word } from '../parse/tokens.ts';
+import { type Cursor, granting, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
 const noDefault = 'remove it: what no `allow` grants is refused';
@@ -41,6 +41,7 @@ const endsSearch: ReadonlySet<unknown> = new Set([
 export function repairConditionFirst(here: Cursor): Repair | null {
   if (here.braces !== 1 || here.declaration !== word.policy) return null;
   if (here.type(0) !== word.when && here.token.image !== 'if') return null;
+  if (granting.has(here.type(-2))) return null;
   let end = 1;
   while (
     end < lookaheadMax &&
@@ -54,24 +55,64 @@ export function repairConditionFirst(here: Cursor): Repair | null {
   const effectAt = arrow > 0 ? end : end + 1;
   const [effect, name] = [here.at(effectAt), here.at(effectAt + 1)];
   const isThen = arrow > 0 || here.at(end)?.image === 'then';
-  const isNamed = isAnyWord(name) && !isReservedToken(name);
+  const isNamed = isAnyWord(name) && !isReservedToken(name) && !here.beginsLine(effectAt + 1);
   const last = isNamed ? effectAt + 1 : effectAt;
   const isBlock = here.type(end) === sign.openCurly && here.type(last + 1) === sign.closeCurly;
   const condition = here.text(1, end - arrow - 1);
   if (end - arrow <= 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
   const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${condition}`;
+  const to = isThen ? last : elseBlockEnd(here, last + 1);
+  const isWhole = isThen || to === last + 1;
+  const help = isNamed
+    ? `write \`${write}\`, and each other case as a rule of its own`
+    : `write \`${write}\` with a name of your own`;
   return {
-    to: isThen ? last : last + 1,
+    to,
     message: 'a rule begins with its effect and its name',
-    ...(isNamed ? { write } : { help: `write \`${write}\` with a name of your own` }),
+    ...(isNamed && isWhole ? { write } : { help }),
     read: [],
   };
+}
+
+/** Where `{ deny x } else { allow y }` ends, from the end of its first block. */
+function elseBlockEnd(here: Cursor, end: number): number {
+  if (here.type(end + 1) !== word.else || here.type(end + 2) !== sign.openCurly) return end;
+  return here.closing(end + 2) ?? end;
 }
 
 /** How many tokens an arrow before an offset has; 0 where there is none. */
 function arrowBefore(here: Cursor, offset: number): number {
   if (here.type(offset - 1) === mistake.arrow) return 1;
   return here.text(offset - 2, offset - 1) === '->' ? 2 : 0;
+}
+
+/** `deny { c }`, `deny x { c }`, `deny if { c }` and `deny[msg] { c }`, the rules of Rego. */
+export function repairRuleBody(here: Cursor): Repair | null {
+  if (here.braces !== 1 || here.declaration !== word.policy) return null;
+  const listed = here.type(1) === sign.openSquare ? here.closing(1) : null;
+  const isNamed = listed === null && here.type(1) === NameToken && here.at(1)!.image !== 'if';
+  let open = (listed ?? (isNamed ? 1 : 0)) + 1;
+  if (here.type(open) === word.contains && isAnyWord(here.at(open + 1))) open += 2;
+  if (here.at(open)?.image === 'if') open += 1;
+  const closing = here.type(open) === sign.openCurly ? here.closing(open) : null;
+  if (closing === null || closing === open + 1) return null;
+  const lines = here.text(open + 1, closing - 1).split(/\s*[;\n]\s*/);
+  const name = isNamed ? here.at(1)!.image : 'NAME';
+  const write = `${here.token.image} ${name} when ${lines.join(' and ')}`;
+  const named = retype(here.token, NameToken, isNamed ? name : 'unnamed');
+  const read = [here.token, named, ...here.readAs('when'), hole(here.token)];
+  const help = `write \`${write}\`${isNamed ? '' : ' with a name of your own'}`;
+  return { to: closing, message: 'the condition of a rule stands behind `when`, in no braces', help, read };
+}
+
+/** `allow = true` and `deny := false`. */
+export function repairRuleValue(here: Cursor): Repair | null {
+  const isSet = here.type(1) === sign.assign || here.type(1) === mistake.colonAssign;
+  const value = here.at(2)?.image;
+  if (here.braces !== 1 || !isSet || (value !== 'true' && value !== 'false')) return null;
+  const help =
+    value === 'false' ? noDefault : `write \`${here.token.image} NAME\`, which holds of every request`;
+  return { to: 2, message: 'a rule has no value', help, read: [] };
 }
 
 /** `else deny` behind a rule. */

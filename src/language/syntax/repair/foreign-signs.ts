@@ -5,14 +5,16 @@ import {
   Currency,
   isAnyText,
   literal,
+  mistake,
   NameToken,
   retype,
   sign,
   type Token,
   tokenEnd,
   word,
+  wordTypes,
 } from '../parse/tokens.ts';
-import { beforeCondition, type Cursor, literalTypes, lookaheadMax, type Repair } from './cursor.ts';
+import { beforeCondition, type Cursor, granting, literalTypes, lookaheadMax, type Repair } from './cursor.ts';
 
 /** A comment behind `//`, or between `/*` and its counterpart. */
 export function repairComment(here: Cursor): Repair {
@@ -98,6 +100,19 @@ export function repairTextLetter(here: Cursor): Repair | null {
   return { message: 'no flags stand behind a text', help, read: [] };
 }
 
+/** `'it\\'s'`, which ends behind its backslash. */
+export function repairRawEscape(here: Cursor): Repair | null {
+  if (!here.token.image.endsWith("\\'") || here.at(1) === undefined || !here.isAdjacent(1)) return null;
+  let to = 1;
+  while (here.at(to) !== undefined && here.type(to) !== mistake.unterminatedRaw && !here.beginsLine(to)) to++;
+  const rest = here.at(to);
+  if (rest?.tokenType !== mistake.unterminatedRaw || rest.image.trim() !== "'") return null;
+  const text = here.text(0, to).trim().slice(1, -1).replaceAll("\\'", "'");
+  const write = JSON.stringify(text);
+  const message = 'a raw text has no escapes, so this one ends behind the backslash';
+  return { to, message, write, read: [retype(here.token, literal.quoted, write)] };
+}
+
 /** `a ? b : c` is read as `a and b or c`. */
 export function repairTernary(here: Cursor): Repair {
   for (let at = 1; at < lookaheadMax; at++) {
@@ -169,6 +184,35 @@ export function repairTuple(here: Cursor): Repair | null {
   const read = [retype(open, sign.openSquare, '['), ...inner, retype(close, sign.closeSquare, ']')];
   return { from: 1, to: closing, message: listMessage, write: `[${here.text(2, closing - 1)}]`, read };
 }
+
+/** `x in "a" or "b"`. */
+export function repairInOr(here: Cursor): Repair | null {
+  let to = 1;
+  while (
+    literalTypes.has(here.type(to)) &&
+    joinsValues.has(here.type(to + 1)) &&
+    literalTypes.has(here.type(to + 2))
+  )
+    to += 2;
+  if (to === 1 || !endsCondition.has(here.type(to + 1))) return null;
+  const values = here.tokens.slice(here.index + 1, here.index + to + 1).filter((_, place) => place % 2 === 0);
+  const [open, close] = [here.at(1)!, here.at(to)!];
+  const comma = retype(open, sign.comma, ',');
+  const read = [
+    { ...retype(open, sign.openSquare, '['), endOffset: open.startOffset - 1 },
+    ...values.flatMap((value, place) => (place === 0 ? [value] : [comma, value])),
+    retype(close, sign.closeSquare, ']'),
+  ];
+  const write = `[${values.map(({ image }) => image).join(', ')}]`;
+  return { from: 1, to, message: listMessage, write, read };
+}
+
+const endsCondition: ReadonlySet<unknown> = new Set([
+  ...granting,
+  ...wordTypes('and', 'or', 'unless', 'because', 'risk', 'shadow'),
+  ...[sign.closeParen, sign.closeCurly, undefined],
+]);
+const joinsValues: ReadonlySet<unknown> = new Set([word.or, sign.bar]);
 
 const listMessage = 'a list stands in square brackets';
 

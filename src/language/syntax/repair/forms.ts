@@ -7,6 +7,10 @@ const claimForm = 'claims are written `never allow when c`, `allow only when c`,
 const asked = 'write `finance and owner`: names of groups that `approvers` declares, each of which is asked';
 
 const byExpected: ReadonlyMap<string, string> = new Map([
+  [
+    'a declaration',
+    'a file holds declarations: `action`, `type`, `group`, `approvers`, `list`, `table`, `hours`, `let`, `meter`, `policy`, `guarantee`',
+  ],
   [repeated.policy!, ruleForm],
   [repeated.guarantee!, claimForm],
   ['`allow`, `deny`, `escalate`, `reauth` or `ask`', claimForm],

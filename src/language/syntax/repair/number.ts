@@ -1,6 +1,16 @@
 // A number with a word behind it → money, a duration or a number: `5USD`, `10 m`, `1h30m` and their like.
 
-import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
+import {
+  Currency,
+  comparing,
+  isAnyWord,
+  literal,
+  retype,
+  sign,
+  type Token,
+  tokenEnd,
+  word,
+} from '../parse/tokens.ts';
 import { byForeignWord, type Cursor, type Repair } from './cursor.ts';
 
 export function repairNumber(here: Cursor): Repair | null {
@@ -8,7 +18,7 @@ export function repairNumber(here: Cursor): Repair | null {
   const isLabel = here.type(2) === sign.colon || here.type(2) === sign.optional;
   if (next === undefined || !isAnyWord(next) || isLabel) return null;
   if (here.isAdjacent(1)) return repairAdjacent(here.token, next);
-  return here.beginsLine(1) ? null : repairApart(here.token, next);
+  return here.beginsLine(1) ? null : repairApart(here, next);
 }
 
 function repairAdjacent(number: Token, next: Token): Repair {
@@ -44,12 +54,21 @@ function repairAdjacent(number: Token, next: Token): Repair {
   return { to: 1, code: 'malformed-number', message, write: plain, read };
 }
 
-function repairApart(number: Token, next: Token): Repair | null {
+function repairApart(here: Cursor, next: Token): Repair | null {
+  const number = here.token;
   const { image } = next;
   const calendar = calendarUnit(number, next);
   if (calendar !== null) return repairMonths(number, next, calendar);
   const write = unitDuration(number.image, image);
   if (write !== null) {
+    const both =
+      here.type(2) === word.and ? unitDuration(here.at(3)?.image ?? '', here.at(4)?.image ?? '') : null;
+    const sum = both === null ? null : compoundDuration(write + both);
+    if (sum !== null) {
+      const message = `\`${here.text(0, 4)}\` is not one whole number and one unit`;
+      const read = [joined(number, here.at(4)!, { type: literal.duration, image: sum })];
+      return { to: 4, code: 'duration-spelling', message, write: sum, read };
+    }
     const message = `\`${number.image} ${image}\` has a blank between number and unit`;
     const read = [joined(number, next, { type: literal.duration, image: write })];
     return { to: 1, code: 'duration-spelling', message, write, read };
@@ -62,6 +81,23 @@ function repairApart(number: Token, next: Token): Repair | null {
   const known = named === undefined ? { write: currency } : { help };
   return { from: 1, code: 'money-spelling', message, ...known, read: [retype(next, Currency, currency)] };
 }
+
+/** `2026/12/25`, `12/25/2026` and `25.12.2026`, where a value is compared. */
+export function repairDate(here: Cursor): Repair | null {
+  if (!comparing.has(here.type(-1))) return null;
+  let to = 0;
+  while (here.at(to + 1) !== undefined && here.isAdjacent(to + 1) && partsOfDate.has(here.type(to + 1))) to++;
+  const text = here.text(0, to);
+  const [, year = '', month = '', day = ''] = /^(\d{4})[-/.](\d\d?)[-/.](\d\d?)$/.exec(text) ?? [];
+  const isOther = /^\d\d?[-/.]\d\d?[-/.]\d{4}$/.test(text);
+  if (year === '' && !isOther) return null;
+  const message = `\`${text}\` is not how a date is written`;
+  const write = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  if (isOther) return { to, message, help: 'write year, month and day: `2026-12-25`' };
+  return { to, message, write, read: [retype(here.token, literal.date, write)] };
+}
+
+const partsOfDate: ReadonlySet<unknown> = new Set([literal.number, sign.slash, sign.dot, sign.minus]);
 
 interface Read {
   readonly type: Token['tokenType'];

@@ -2,11 +2,14 @@
 // reported with a fix and read as what was meant, so that one slip costs one diagnostic.
 
 import type { TokenType } from 'chevrotain';
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { spanning } from '../../diagnostic/span.ts';
 import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import {
   assigning,
   Currency,
+  declaring,
+  isAnyWord,
   literal,
   mistake,
   NameToken,
@@ -16,9 +19,19 @@ import {
   type Token,
   word,
 } from '../parse/tokens.ts';
-import { Cursor, hole, needless, type Repair, type RepairAt, spelled } from './cursor.ts';
-import { repairCall, repairLambda, repairMethod, repairPresence } from './foreign-calls.ts';
 import {
+  Cursor,
+  granting,
+  hole,
+  lookaheadMax,
+  needless,
+  type Repair,
+  type RepairAt,
+  spelled,
+} from './cursor.ts';
+import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } from './foreign-calls.ts';
+import {
+  declaresFields,
   repairAsked,
   repairClauseColon,
   repairCoalesce,
@@ -38,9 +51,11 @@ import {
   repairConditionFirst,
   repairElse,
   repairForeignLine,
+  repairRuleBody,
   repairRuleColon,
   repairRuleComma,
   repairRuleText,
+  repairRuleValue,
 } from './foreign-rules.ts';
 import {
   repairComment,
@@ -48,9 +63,11 @@ import {
   repairCurlyQuotes,
   repairCurrencySign,
   repairDashedList,
+  repairInOr,
   repairListType,
   repairPercent,
   repairPosition,
+  repairRawEscape,
   repairRegex,
   repairTernary,
   repairTextLetter,
@@ -64,12 +81,38 @@ import {
   repairLoneName,
   repairRelation,
 } from './foreign-words.ts';
-import { repairNumber } from './number.ts';
+import { repairForeignBlock, repairMapRule, repairNestedDeclaration, repairNestedSynonym } from './nested.ts';
+import { repairDate, repairNumber } from './number.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
 
-/** The same tokens where nothing is to be repaired. */
+/** The same tokens where nothing is to be repaired. A slip that a declaration has several times is one diagnostic. */
 export function repair(tokens: Token[], reader: Reader): Token[] {
-  const here = new Cursor(tokens, reader);
+  const slips = new Map<string, Diagnostic>();
+  const here: Cursor = new Cursor(tokens, {
+    ...reader,
+    report: (slip) => noteSlip(slip, slips, here.declarationAt),
+  });
+  const repaired = repairAll(here);
+  for (const slip of slips.values()) reader.report(slip);
+  return repaired;
+}
+
+function noteSlip(slip: Diagnostic, slips: Map<string, Diagnostic>, declarationAt: number): void {
+  const key = `${declarationAt} ${slip.code} ${slip.message}`;
+  const first = slips.get(key);
+  slips.set(key, first === undefined ? slip : togetherWith(slip, first));
+}
+
+function togetherWith({ span, fix }: Diagnostic, first: Diagnostic): Diagnostic {
+  const related = [...(first.related ?? []), { span, message: 'here, too' }];
+  if (first.fix === undefined || fix === undefined) return { ...first, related };
+  const isSame = first.fix.title === fix.title;
+  const title = isSame ? fix.title : 'write all of them so';
+  return { ...first, related, fix: { title, edits: [...first.fix.edits, ...fix.edits] } };
+}
+
+function repairAll(here: Cursor): Token[] {
+  const { tokens } = here;
   let repaired: Token[] | null = null;
   while (here.index < tokens.length) {
     const { index, token } = here;
@@ -87,7 +130,7 @@ export function repair(tokens: Token[], reader: Reader): Token[] {
     repaired.push(...tokens.slice(index, index + from), ...read);
     here.index += to + 1;
   }
-  return repaired ?? tokens;
+  return repaired ?? [...tokens];
 }
 
 interface Run {
@@ -131,7 +174,7 @@ function writtenAs(write: string): RepairAt {
 const repairForeignName: RepairAt = (here) => {
   const [before, next] = [here.type(-1), here.type(1)];
   if (next === sign.openParen) {
-    if (before === sign.dot) return repairMethod(here);
+    if (before === sign.dot) return here.isAdjacent(1) ? repairMethod(here) : null;
     if (before === word.in) return null;
     return repairConditionFirst(here) ?? repairRelation(here) ?? repairCall(here);
   }
@@ -177,7 +220,17 @@ const repairColonAssign: RepairAt = (here) => {
 };
 
 function closeText(type: TokenType): RepairAt {
-  return ({ token, reader }) => {
+  return (here) => {
+    const { token, reader } = here;
+    const end = endOfLongText(here);
+    if (end !== null) {
+      const message = 'a text ends on the line on which it begins';
+      const write = here
+        .text(0, end)
+        .split(/\s*[\r\n]+\s*/)
+        .join(' ');
+      return { to: end, code: 'unterminated-text', message, write, read: [retype(token, type)] };
+    }
     const span = tokenSpan(token, reader);
     const help = 'a text ends on the line on which it begins';
     const diagnostic = syntaxError('unterminated-text', span, 'this text has no closing quote', help);
@@ -187,6 +240,18 @@ function closeText(type: TokenType): RepairAt {
     return { read: [retype(token, type)] };
   };
 }
+
+/** Where a text over several lines ends, which the lexer sees as words between two texts that do not end. */
+function endOfLongText(here: Cursor): number | null {
+  const quote = here.token.image.charAt(0);
+  for (let at = 1; at < lookaheadMax && here.at(at) !== undefined; at++) {
+    if (here.type(at) === here.token.tokenType) return here.at(at)!.image.trim() === quote ? at : null;
+    if (!isAnyWord(here.at(at)) && !partsOfText.has(here.type(at))) return null;
+  }
+  return null;
+}
+
+const partsOfText: ReadonlySet<unknown> = new Set([sign.dot, sign.comma, sign.colon, literal.number]);
 
 const repairInstant: RepairAt = ({ token }) => {
   const { image } = token;
@@ -199,6 +264,12 @@ const repairInstant: RepairAt = ({ token }) => {
     help,
     read: [retype(token, literal.instant, `${image}Z`)],
   };
+};
+
+/** `;` parts fields and entries, or ends what needs no end. */
+const repairSemicolon: RepairAt = (here) => {
+  const isBetween = declaresFields.has(here.declaration) ? here.braces > 0 : here.isInBrackets();
+  return isBetween ? spelled(here, ',', 'foreign-operator') : needless(here);
 };
 
 function countBraces(step: 1 | -1): RepairAt {
@@ -215,7 +286,15 @@ const repairOptionalDot: RepairAt = (here) => {
 
 /** What is looked at twice, by the number of its token type. */
 const repairs: (RepairAt | undefined)[] = [];
-for (const text of reservedWords) repairs[word[text].tokenTypeIdx!] = repairDeclaredWord;
+for (const text of reservedWords) {
+  const type = word[text];
+  const others = declaring.has(type)
+    ? [repairNestedDeclaration]
+    : granting.has(type)
+      ? [repairRuleBody, repairRuleValue]
+      : [];
+  repairs[type.tokenTypeIdx!] = firstOf(...others, repairDeclaredWord);
+}
 for (const [type, ...all] of [
   [word.risk, repairRisk, repairDeclaredWord],
   [
@@ -224,6 +303,9 @@ for (const [type, ...all] of [
     repairTextLetter,
     repairDashedName,
     repairForeignLine,
+    repairMapRule,
+    repairForeignBlock,
+    repairNestedSynonym,
     repairForeignName,
     repairFirstWord,
   ],
@@ -231,7 +313,7 @@ for (const [type, ...all] of [
   [word.any, repairQuantifier, repairAnyOf, repairLambda],
   [word.no, repairQuantifier, repairDeclaredWord],
   [word.count, repairQuantifier],
-  [word.sum, repairQuantifier],
+  [word.sum, repairQuantifier, repairTotal],
   [word.to, repairAsked],
   [word.except, repairExcept, repairDeclaredWord],
   [word.has, repairPresence],
@@ -239,20 +321,20 @@ for (const [type, ...all] of [
   [word.some, repairQuantifier, repairLambda, repairDeclaredWord],
   [word.every, repairQuantifier, repairDuration, repairLambda, repairDeclaredWord],
   [word.is, repairIs, repairDeclaredWord],
-  [word.in, repairTuple, repairDeclaredWord],
+  [word.in, repairTuple, repairInOr, repairDeclaredWord],
   [word.else, repairElse, repairDeclaredWord],
-  [literal.number, repairThousands, repairNumber],
+  [literal.number, repairThousands, repairDate, repairNumber],
   [literal.instant, repairInstant],
   [sign.assign, repairAssign],
-  [sign.openCurly, repairConditionBraces, countBraces(1)],
+  [sign.openCurly, repairConditionBraces, repairMapRule, countBraces(1)],
   [sign.closeCurly, countBraces(-1)],
   [sign.openSquare, repairPosition],
   [sign.comma, repairRuleComma],
   [sign.colon, repairPointsSign, repairPayloadColon, repairRuleColon],
   [sign.openParen, repairPayloadParens],
-  [sign.minus, repairResult],
+  [sign.minus, repairResult, repairMapRule],
   [literal.quoted, repairRuleText],
-  [literal.raw, repairRuleText],
+  [literal.raw, repairRawEscape, repairRuleText],
   [word.from, repairApprovalFrom, repairDeclaredWord],
   [sign.equal, repairEqual],
   [mistake.unterminatedQuoted, closeText(literal.quoted)],
@@ -263,7 +345,7 @@ for (const [type, ...all] of [
   [mistake.curlyQuotes, repairCurlyQuotes],
   [mistake.currencySign, repairCurrencySign],
   [mistake.percent, repairPercent],
-  [mistake.semicolon, needless],
+  [mistake.semicolon, repairSemicolon],
   [mistake.optionalDot, repairOptionalDot],
   [mistake.question, repairCoalesce, repairTernary],
   [mistake.colonAssign, repairColonAssign],

@@ -2,7 +2,7 @@
 // read as that, together with the names that touch it, so that one slip costs one diagnostic.
 
 import { makeSpan, type Reader, syntaxError, withFix } from '../parse/context.ts';
-import { NameToken, type Token, tokenEnd, typeOfName } from '../parse/tokens.ts';
+import { NameToken, retype, sign, type Token, tokenEnd, typeOfName } from '../parse/tokens.ts';
 
 /** Letters of Cyrillic and Greek, each behind the one of this language that it looks like. */
 const lookAlikes: ReadonlyMap<string, string> = new Map(
@@ -26,14 +26,18 @@ interface Piece extends CharacterRun {
 /** Puts letters that begin no token and the words that touch them together, and reports all that begins no token. */
 export function readStrays(tokens: Token[], strays: readonly CharacterRun[], reader: Reader): Token[] {
   if (strays.length === 0) return tokens;
-  const isLetters = ({ start, end }: CharacterRun) =>
-    /^[\p{L}\p{M}]+$/u.test(reader.source.text.slice(start, end));
+  const textOf = ({ start, end }: CharacterRun) => reader.source.text.slice(start, end);
+  const isLetters = (run: CharacterRun) => /^[\p{L}\p{M}]+$/u.test(textOf(run));
   reportStrays(
     strays.filter((run) => !isLetters(run)),
     reader,
   );
   const letters = strays.filter(isLetters).map((run): Piece => ({ ...run, token: null, isWord: true }));
-  const pieces = [...tokens.map(pieceOf), ...letters].sort((a, b) => a.start - b.start);
+  const known = withoutDollars(
+    tokens,
+    strays.filter((run) => textOf(run) === '$'),
+  );
+  const pieces = [...known.map(pieceOf), ...letters].sort((a, b) => a.start - b.start);
   const words: Piece[][] = [];
   for (const piece of pieces) {
     const before = words.at(-1)?.at(-1);
@@ -43,6 +47,20 @@ export function readStrays(tokens: Token[], strays: readonly CharacterRun[], rea
   return words.flatMap((word) => {
     const known = word.flatMap(({ token }) => (token === null ? [] : [token]));
     return known.length === word.length ? known : [wordOf(word[0]!.start, word.at(-1)!.end, reader)];
+  });
+}
+
+/** Without the signs of `$.payload` and `${limit}`, so that the rest is read as what is meant. */
+function withoutDollars(tokens: readonly Token[], dollars: readonly CharacterRun[]): readonly Token[] {
+  const ends = new Set(dollars.map(({ end }) => end));
+  const opens = ({ tokenType, startOffset }: Token) =>
+    ends.has(startOffset) && (tokenType === sign.dot || tokenType === sign.openCurly);
+  return tokens.flatMap((token, at) => {
+    const [before, next] = [tokens[at - 2], tokens[at + 1]];
+    if (opens(token) || (token.tokenType === sign.closeCurly && before !== undefined && opens(before)))
+      return [];
+    // A word beside a dot is a name.
+    return next?.tokenType === sign.dot && opens(next) ? [retype(token, typeOfName(token.image))] : [token];
   });
 }
 
@@ -75,10 +93,20 @@ export function reportStrays(strays: readonly CharacterRun[], reader: Reader): v
   for (const { start, end } of strays) {
     const text = reader.source.text.slice(start, end);
     const shown = text.length > 20 ? `${text.slice(0, 20)}…` : text;
-    const help = strayHelp.get(text.charAt(0));
     const span = makeSpan(reader, start, end);
-    reader.report(syntaxError('unexpected-character', span, `\`${shown}\` has no meaning here`, help));
+    const code = text.codePointAt(0)!;
+    const name = /^[\p{C}\p{Z}\p{M}]/u.test(text)
+      ? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+      : shown;
+    const help = strayHelp.get(text.charAt(0)) ?? characterHelp(text);
+    reader.report(syntaxError('unexpected-character', span, `\`${name}\` has no meaning here`, help));
   }
+}
+
+function characterHelp(text: string): string {
+  const plain = text.normalize('NFKC');
+  if (plain !== text && /^[\x21-\x7e]+$/.test(plain)) return `write \`${plain}\``;
+  return 'remove it: outside of texts and comments only letters, digits and signs of ASCII stand';
 }
 
 const strayHelp: ReadonlyMap<string, string> = new Map([
@@ -87,5 +115,9 @@ const strayHelp: ReadonlyMap<string, string> = new Map([
   ['‘', "raw texts stand between straight quotes: `'`"],
   ['’', "raw texts stand between straight quotes: `'`"],
   ['&', 'write `and`'],
+  ['@', 'there are no annotations: say it in a comment, behind `#`'],
+  ['\\', 'remove it: a rule goes on in the next line without a sign'],
+  ['$', 'fields are read by `payload.count`'],
+  ...['–', '—', '−'].map((dash) => [dash, 'a minus and a dash are written `-`'] as const),
   ['`', 'texts stand between straight quotes: `"`'],
 ]);

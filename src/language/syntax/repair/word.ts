@@ -82,7 +82,9 @@ export function repairDeclaredWord(here: Cursor): Repair | null {
 
 function noteDeclaration({ tokenType }: Token, here: Cursor): void {
   if (assigning.has(tokenType)) here.awaitsAssign = true;
-  if (here.braces === 0 && declaring.has(tokenType)) here.declaration = tokenType;
+  if (here.braces > 0 || !declaring.has(tokenType)) return;
+  here.declaration = tokenType;
+  here.declarationAt = here.index;
 }
 
 function isRuleName(here: Cursor): boolean {
