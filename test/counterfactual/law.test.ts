@@ -25,7 +25,7 @@ describe('a proposed change', () => {
   it('has the outcome that it promises, and is one that was wanted', { timeout: 120_000 }, () => {
     const reached: Record<string, number> = {};
     let asked = 0;
-    for (let seed = 1; seed <= sets; seed++) {
+    for (let seed = 31; seed < 31 + sets; seed++) {
       const random = createRandom(seed);
       const generated = randomSet(random);
       const { set, engine } = compileSet(generated);

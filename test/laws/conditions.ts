@@ -317,6 +317,7 @@ const inNetwork: Atom = (scope, depth) => {
     '"192.168.0.0/16"',
     '"::/0"',
     '["10.0.0.0/8", "192.168.0.7", "fd00::/8"]',
+    'internal',
     ...(scope.isMeter ? [] : [constantLets.network[1]]),
   ];
   return left === null ? null : `${left} ${membership(scope)} ${scope.random.pick(networks)}`;

@@ -128,6 +128,7 @@ export const fixedDeclarations: readonly string[] = [
   'list instants = [2026-03-01T12:00:00Z]',
   'list wall_times: datetime = ["2026-03-01 12:00"]',
   'list addresses: ip = ["10.1.2.3", "::1"]',
+  'list internal: network = ["10.0.0.0/8", "192.168.0.7", "::ffff:127.0.0.0/104", "FD00::/8"]',
   'list truths: boolean = [true]',
   `table things from "lists/things.csv" key id: string {
   label: string ..40, rank: integer, price: money(cur), cur: string, born: date, at: timestamp, wall?: datetime

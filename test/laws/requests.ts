@@ -104,7 +104,7 @@ function randomAgent(random: Random): Required<AgentFacts> {
 function randomUser(random: Random): Required<UserFacts> {
   return {
     id: random.pick(['u-1', 'alpha']),
-    email: random.pick(['ann@example.com', 'alpha']),
+    email: random.pick(['ann@example.com', 'ann@evil.test']),
     roles: random.some(['deployer', 'alpha'], 0.5),
     groups: random.some(['X-', 'alpha', 'bob'], 0.5),
   };

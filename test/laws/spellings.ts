@@ -7,6 +7,7 @@ import type { Random } from '../../src/language/value/random.ts';
 
 export const respellings: Readonly<Record<TextKind, (random: Random, text: string) => string>> = {
   string: (_, text) => text,
+  network: (_, text) => text,
   path: respellPath,
   'path ignoring case': (random, text) => flipCase(random, respellPath(random, text)),
   url: respellUrl,

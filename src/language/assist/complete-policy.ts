@@ -147,6 +147,8 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
       ? [...words(typeWords), ...named(names.types, 'type')]
       : [];
+  if (declaration === 'list' && /:\s*$/.test(head))
+    return [...words([...typeWords, 'network']), ...named(names.types, 'type')];
   if (isFirst && declaration === 'policy') return [...words(policyWords, 2), ...expressionOffers(vocabulary)];
   if (isFirst && declaration === 'guarantee') return words(['never', 'always', 'allow', 'when']);
   if (declaration === 'guarantee' && /\b(?:never|always)\s+$/.test(head))

@@ -5,6 +5,7 @@
 
 import { canonicalEmail } from './email.ts';
 import { canonicalHost } from './host-name.ts';
+import { canonicalNetwork } from './ip.ts';
 import { canonicalPath, canonicalPathIgnoringCase } from './path.ts';
 import { canonicalUrl, canonicalWebAddress } from './url.ts';
 
@@ -14,11 +15,14 @@ export const canonicalForms = {
   url: canonicalUrl,
   web_address: canonicalWebAddress,
   host: canonicalHost,
+  network: canonicalNetwork,
   path: canonicalPath,
   'path ignoring case': canonicalPathIgnoringCase,
 } as const satisfies Readonly<Record<string, (text: string) => string | null>>;
 
 export type CanonicalKind = keyof typeof canonicalForms;
+/** Networks stand in lists alone. */
+export type FieldKind = Exclude<CanonicalKind, 'network'>;
 
 /** The canonical form of a text of any kind; free text has but itself. */
 export function canonicalText(kind: CanonicalKind | 'string', text: string): string | null {

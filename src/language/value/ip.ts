@@ -63,6 +63,19 @@ export function parseNetwork(text: string): Cidr | { readonly error: string } {
   return address === null ? parseCidr(text) : { ...address, prefix: width(address) };
 }
 
+/** A network as `10.0.0.0/8`, an address as itself; null for any other text. */
+export function canonicalNetwork(text: string): string | null {
+  const address = parseIp(text);
+  if (address !== null) return formatIp(address);
+  const network = parseCidr(text);
+  return 'error' in network ? null : formatCidr(network);
+}
+
+/** Whether each address of one network belongs to the other. */
+export function isNetworkWithin(inner: Cidr, outer: Cidr): boolean {
+  return inner.prefix >= outer.prefix && isInCidr(inner, outer);
+}
+
 /** Whether the address belongs to the network; never across families. */
 export function isInCidr(ip: Ip, cidr: Cidr): boolean {
   const hostBits = BigInt(width(cidr) - cidr.prefix);

@@ -72,6 +72,7 @@ export const textSamples: Readonly<Record<TextKind, string>> = {
   url: 'https://other.example.org/',
   web_address: 'https://other.example.org/',
   host: 'other.example.org',
+  network: '198.51.100.0/24',
   path: 'other',
   'path ignoring case': 'other',
 };

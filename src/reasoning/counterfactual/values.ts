@@ -74,6 +74,7 @@ const forms: Readonly<Record<TextKind, (text: string) => readonly string[]>> = {
   path: (text) => [text],
   'path ignoring case': (text) => [text],
   host: (text) => [text],
+  network: (text) => [text],
   email: (text) => [text, text.startsWith('@') ? `other${text}` : `other@${text}`],
   url: urlForms,
   web_address: urlForms,

@@ -275,6 +275,7 @@ const textSamples: Readonly<Record<TextKind, readonly string[]>> = {
   url: ['https://www.example.com/a', 'http://example.org:8080/'],
   web_address: ['www.example.com/a', 'https://example.org'],
   host: ['www.example.com', '192.0.2.1'],
+  network: ['192.0.2.0/24'],
   path: ['/workspace/a', '/b', 'c.txt'],
   'path ignoring case': ['/workspace/a', '/b', 'c.txt'],
 };

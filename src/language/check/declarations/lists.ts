@@ -4,10 +4,11 @@
 import type { List } from '../../model/policy.ts';
 import { anyText, quantity, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
-import type { ListDeclaration, ListSource, LiteralNode } from '../../syntax/tree/tree.ts';
+import type { ListDeclaration, ListSource, LiteralNode, TypeNode } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
+import { type Cidr, canonicalNetwork, isNetworkWithin, parseNetwork } from '../../value/ip.ts';
 import { isMixedScript } from '../../value/scripts.ts';
 import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
@@ -20,6 +21,7 @@ import { commonType } from '../logic/type-relations.ts';
 import { followDependencies } from '../messages/dependencies.ts';
 import { tooDeepDeclaration } from '../messages/errors.ts';
 import type { FileEntry } from '../messages/list-files.ts';
+import { cidrInvalid } from '../messages/type-errors.ts';
 import {
   caseOnOtherType,
   entryMismatch,
@@ -32,6 +34,7 @@ import {
   listJoinCase,
   listJoinMismatch,
   listTypeUnfit,
+  networkContained,
 } from '../messages/value-errors.ts';
 import { entriesOfFile } from './file-entries.ts';
 import { resolveType } from './types.ts';
@@ -97,13 +100,27 @@ function readList(declaration: ListDeclaration, env: Environment): List | null {
 
 /** The type that the list names; undefined where it names none, null where that cannot be a list's. */
 function declaredType(declaration: ListDeclaration, env: Environment): Type | null | undefined {
-  if (declaration.elementType === null) return undefined;
-  const slot = resolveType(declaration.elementType, env);
+  const { elementType } = declaration;
+  if (elementType === null) return undefined;
+  if (isNetworkType(elementType, env)) return networkType;
+  const slot = resolveType(elementType, env);
   if (slot === null) return null;
   const isPlain = !slot.isNullable && !slot.isSecret && !slot.isSigned;
   if (isPlain && !['list', 'record', 'any', 'money'].includes(slot.type.kind)) return slot.type;
-  env.report(listTypeUnfit(declaration.elementType.span, slot));
+  env.report(listTypeUnfit(elementType.span, slot));
   return null;
+}
+
+/** Networks and addresses, in which an `ip` may be: only lists hold them. */
+const networkType: Type = { ...anyText, of: 'network' };
+
+function isNetworkType(node: TypeNode, env: Environment): boolean {
+  if (node.kind !== 'named-type' || node.name.text !== 'network') return false;
+  return node.range === null && node.pattern === null && env.ask('kind', 'network') === undefined;
+}
+
+function isNetworks(type: Type): boolean {
+  return type.kind === 'text' && type.of === 'network';
 }
 
 function readSource(
@@ -132,7 +149,7 @@ function readWritten(
   const entries: Value[] = [];
   const seen = new Map<string, LiteralNode>();
   for (const node of nodes) {
-    const value = type.kind === 'money' ? readMoney(node, env) : readLiteralAs(node, type, env);
+    const value = readEntry(node, type, env);
     if (value === null) continue;
     if (typeof value === 'string') reportOddText(node, value, env);
     const key = entryKey(value, declaration.ignoringCase);
@@ -141,7 +158,41 @@ function readWritten(
     else seen.set(key, node);
     entries.push(value);
   }
-  return entries.length < nodes.length ? null : { type, entries };
+  if (entries.length < nodes.length) return null;
+  if (isNetworks(type)) reportWithin(nodes, entries, env);
+  return { type, entries };
+}
+
+function readEntry(node: LiteralNode, type: Type, env: Environment): Value | null {
+  if (type.kind === 'money') return readMoney(node, env);
+  if (!isNetworks(type) || node.kind !== 'text') return readLiteralAs(node, type, env);
+  const network = parseNetwork(node.value);
+  if (!('error' in network)) return canonicalNetwork(node.value);
+  env.report(cidrInvalid(node.span, network.error));
+  return null;
+}
+
+/** A network within another one of the list adds nothing. */
+function reportWithin(nodes: readonly LiteralNode[], entries: readonly Value[], env: Environment): void {
+  const networks = entries.flatMap((entry, at) => {
+    const network = parseNetwork(String(entry));
+    return 'error' in network ? [] : [{ network, node: nodes[at]!, text: String(entry) }];
+  });
+  const inOrder = networks.toSorted(
+    (a, b) => a.network.family - b.network.family || compareBits(a.network, b.network),
+  );
+  let outer = inOrder[0];
+  for (const one of inOrder.slice(1)) {
+    const isEqual = outer?.text === one.text;
+    if (outer !== undefined && !isEqual && isNetworkWithin(one.network, outer.network))
+      env.report(networkContained(one.node, one.text, outer));
+    else if (!isEqual) outer = one;
+  }
+}
+
+/** By the first address, and of those with the same the largest network first. */
+function compareBits(a: Cidr, b: Cidr): number {
+  return a.bits < b.bits ? -1 : a.bits > b.bits ? 1 : a.prefix - b.prefix;
 }
 
 /** The type of untyped entries: that of the first, and `number` where one of the numbers has a fraction. */

@@ -18,7 +18,7 @@ const fixedTypes = {
   'request.session': anyText,
   'request.point': anyText,
   'request.user.id': anyText,
-  'request.user.email': anyText,
+  'request.user.email': { ...anyText, of: 'email' },
   'request.user.roles': listOf(anyText),
   'request.user.groups': listOf(anyText),
   'action.key': null,

@@ -111,9 +111,10 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
   if (listType === undefined || subject === null) return null;
   if (subject.type.kind === 'ip' && listType.kind === 'text') {
     const texts = ctx.env.ask('list', name)?.entries.map((value) => ({ value, span: right.span })) ?? [];
-    if (texts.some(isNetwork)) return inNetworks(node, subject, texts, ctx);
+    if (listType.of === 'network' || texts.some(isNetwork)) return inNetworks(node, subject, texts, ctx);
   }
-  if (!areComparable(subject.type, listType)) {
+  const isOfNetworks = listType.kind === 'text' && listType.of === 'network';
+  if (isOfNetworks || !areComparable(subject.type, listType)) {
     ctx.env.report(membershipMismatch(node, subject.type, listType, name));
     return null;
   }

@@ -30,6 +30,9 @@ const typeForms: Readonly<Record<string, string>> = {
   dict: fieldsInBraces,
   map: fieldsInBraces,
   struct: fieldsInBraces,
+  network:
+    'a field is an address, of type `ip`; networks stand in a list: `list internal: network = ["10.0.0.0/8"]`',
+  cidr: 'a field is an address, of type `ip`; networks stand in a list: `list internal: network = ["10.0.0.0/8"]`',
   enum: 'write its values: `"a" | "b"`',
   currency: 'write its values: `"USD" | "EUR"`',
 };

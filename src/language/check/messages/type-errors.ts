@@ -104,6 +104,8 @@ export function membershipMismatch(
 ): Diagnostic {
   const holder = list === null ? 'the list' : `list \`${list}\``;
   const message = `${holder} holds \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
+  if (element.kind === 'text' && element.of === 'network')
+    return error('type-mismatch', node.span, message, { help: 'an address is a field of type `ip`' });
   const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
   const help = isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
   return error('type-mismatch', node.span, message, help === null ? {} : { help });

@@ -122,6 +122,17 @@ export function entryTwice(node: LiteralNode, first: LiteralNode): Diagnostic {
   });
 }
 
+export function networkContained(
+  node: LiteralNode,
+  text: string,
+  outer: { readonly node: LiteralNode; readonly text: string },
+): Diagnostic {
+  return warning('list-entry-twice', node.span, `\`${text}\` lies within \`${outer.text}\``, {
+    help: 'remove it: the list holds all of it',
+    ...earlier(outer.node.span, 'the network around it'),
+  });
+}
+
 export function listTypeUnfit(span: Span, slot: Slot): Diagnostic {
   return error('list-type-unfit', span, `a declared list cannot hold \`${describeSlot(slot)}\``, {
     help: 'entries are single values: texts, numbers, dates, times, addresses',

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { Field, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
-import type { CanonicalKind } from '../../value/canonical-text.ts';
+import type { FieldKind } from '../../value/canonical-text.ts';
 import { compare, type Decimal, formatDecimal } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
@@ -149,11 +149,13 @@ const canonicalNames = {
   host: 'canonicalHost',
   path: 'canonicalPath',
   'path ignoring case': 'canonicalPathIgnoringCase',
-} as const satisfies Readonly<Record<CanonicalKind, RuntimeName>>;
+} as const satisfies Readonly<Record<FieldKind, RuntimeName>>;
 
 function textTest(writer: Writer, type: TextType, value: Js): Js {
   const isText = js`typeof ${value} === "string"`;
-  if (type.of === 'string') return joinJs([isText, ...contentTests(writer, type, value)], and);
+  // No field is a network.
+  if (type.of === 'string' || type.of === 'network')
+    return joinJs([isText, ...contentTests(writer, type, value)], and);
   const canonical = js`(t = ${use(writer, canonicalNames[type.of])}(${value})) !== null`;
   const note = js`(t === ${value} || (s = true))`;
   return joinJs([isText, canonical, ...contentTests(writer, type, js`t`), note], and);

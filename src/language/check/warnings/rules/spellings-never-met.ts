@@ -2,7 +2,7 @@
 // `*/./*` and `https://Example.com/*` are never met. A guard with such a pattern guards nothing.
 
 import type { Expression } from '../../../model/expression.ts';
-import { type CanonicalKind, canonicalText } from '../../../value/canonical-text.ts';
+import { canonicalText, type FieldKind } from '../../../value/canonical-text.ts';
 import { globLiteralParts } from '../../../value/glob.ts';
 import { canonicalUrl, decodeUnreserved } from '../../../value/url.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
@@ -21,7 +21,7 @@ export function spellingsNeverMet({ conditions, env, valueOfLet }: Examined): vo
   }
 }
 
-const names: Readonly<Record<CanonicalKind, string>> = {
+const names: Readonly<Record<FieldKind, string>> = {
   email: 'e-mail address',
   url: 'URL',
   web_address: 'web address',
@@ -33,7 +33,7 @@ const names: Readonly<Record<CanonicalKind, string>> = {
 const pathHelp = 'write it without `.`, `..`, doubled slashes and a slash at its end';
 const urlHelp =
   'write scheme and host in lower case, `/` after the host, no usual port, and unreserved characters as themselves';
-const helps: Readonly<Record<CanonicalKind, string>> = {
+const helps: Readonly<Record<FieldKind, string>> = {
   email: 'write the domain in lower case',
   url: urlHelp,
   web_address: `begin with the scheme, \`https://\` where addresses have none; ${urlHelp}`,
@@ -44,7 +44,7 @@ const helps: Readonly<Record<CanonicalKind, string>> = {
 
 /** Literal parts of a canonical text: how it begins and ends, and what stands in it; a whole text has one part alone. */
 interface Test {
-  readonly kind: CanonicalKind;
+  readonly kind: FieldKind;
   readonly whole: string | null;
   readonly start: string;
   readonly end: string;
@@ -68,8 +68,8 @@ function testOf(node: Expression, valueOfLet: ValueOfLet): Test | null {
   return { kind, whole: null, start, end, all: [part] };
 }
 
-function kindOf({ type }: Expression): CanonicalKind | null {
-  return type.kind === 'text' && type.of !== 'string' ? type.of : null;
+function kindOf({ type }: Expression): FieldKind | null {
+  return type.kind === 'text' && type.of !== 'string' && type.of !== 'network' ? type.of : null;
 }
 
 function isNeverMet(test: Test): boolean {
