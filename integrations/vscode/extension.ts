@@ -4,6 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
   commands,
+  DebugAdapterExecutable,
+  type DebugConfiguration,
+  debug,
   type ExtensionContext,
   Location,
   Range,
@@ -22,6 +25,14 @@ let client: LanguageClient | null = null;
 export async function activate(context: ExtensionContext): Promise<void> {
   client = createClient(context);
   context.subscriptions.push(
+    debug.registerDebugAdapterDescriptorFactory('writ', {
+      createDebugAdapterDescriptor: () => debuggerOf(context),
+    }),
+    debug.registerDebugConfigurationProvider('writ', {
+      // Somebody has no launch.json.
+      resolveDebugConfiguration: (_folder, given) => (given.type === undefined ? launchHere() : given),
+    }),
+    commands.registerCommand('writ.debug', debugHere),
     commands.registerCommand('writ.playground', openPlayground),
     commands.registerCommand('writ.restart', () => client?.restart()),
     commands.registerCommand('writ.check', () => inTerminal('check', '--strict')),
@@ -51,6 +62,43 @@ function createClient(context: ExtensionContext): LanguageClient {
     initializationOptions: { policies: policiesFolder() },
     synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{policy,txt,csv,jsonl,test.yaml}') },
   });
+}
+
+/** The debugger beside the server, or that of the `writ` that the settings name. */
+function debuggerOf(context: ExtensionContext): DebugAdapterExecutable {
+  const named = workspace.isTrusted
+    ? workspace.getConfiguration('writ').get<readonly string[]>('server', [])
+    : [];
+  const [command, ...args] = named.map((word, at) =>
+    at === named.length - 1 && word === 'lsp' ? 'dap' : word,
+  );
+  return command === undefined
+    ? new DebugAdapterExecutable(process.execPath, [join(context.extensionPath, 'debugger.mjs')], {
+        env: { ELECTRON_RUN_AS_NODE: '1' },
+      })
+    : new DebugAdapterExecutable(command, args);
+}
+
+/** The case at the cursor, or the request in the JSON file that is shown; undefined elsewhere. */
+function launchHere(): DebugConfiguration | undefined {
+  const editor = window.activeTextEditor;
+  const launch = { type: 'writ', request: 'launch', cwd: workspace.workspaceFolders?.[0]?.uri.fsPath };
+  const path = editor?.document.uri.fsPath ?? '';
+  if (editor !== undefined && path.endsWith('.test.yaml')) {
+    const line = editor.selection.active.line + 1;
+    return { ...launch, name: 'Decide the case at the cursor', test: path, line };
+  }
+  if (!path.endsWith('.json')) return undefined;
+  return { ...launch, name: 'Decide this request', decide: path, policies: policiesFolder() };
+}
+
+async function debugHere(): Promise<void> {
+  const launch = launchHere();
+  if (launch === undefined)
+    return void window.showInformationMessage(
+      'Open a test file, with the cursor in a case, or a request in a JSON file.',
+    );
+  await debug.startDebugging(workspace.workspaceFolders?.[0], launch);
 }
 
 /** Cases and claims in the Testing view, by the server. */

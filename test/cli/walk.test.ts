@@ -85,6 +85,7 @@ describe('by keys', () => {
     value: null,
     why: null,
     rule: null,
+    place: null,
   });
   const steps = [
     made('gate', 'g'),

@@ -2,6 +2,7 @@
 // test and embed policies, and once for those who serve.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -250,6 +251,16 @@ describe('the extension for VS Code', () => {
     expect(
       await initialized(spawn(process.execPath, [join(place, 'extension/server.mjs'), '--stdio'])),
     ).toContain('"name":"writ"');
+  });
+
+  test('brings its debugger', async () => {
+    const child = spawn(process.execPath, [join(place, 'extension/debugger.mjs')]);
+    const request = JSON.stringify({ seq: 1, type: 'request', command: 'initialize', arguments: {} });
+    child.stdin.write(`Content-Length: ${request.length}\r\n\r\n${request}`);
+    const [said] = await once(child.stdout, 'data');
+    expect(String(said)).toContain('"supportsStepBack":true');
+    child.stdin.end();
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
   test('brings the thread that proves and runs tests', async () => {

@@ -2,6 +2,7 @@
 // file, further in than the part that it belongs to. What says nothing that stands not there already is left out.
 
 import type { SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
 import type { Explanation, Truth } from '../../language/model/trace.ts';
 
 export interface ConditionLine {
@@ -12,6 +13,7 @@ export interface ConditionLine {
   readonly value: string;
   /** Null for what is neither true nor false, but a value. */
   readonly truth: Truth | null;
+  readonly span: Span;
 }
 
 /** Without what changes nothing: of parts that are joined, those alone that settle the whole, where some do. */
@@ -52,7 +54,7 @@ function linesOf(explanation: Explanation, place: Place): readonly ConditionLine
   // `x not in y` is a negation that has no text of its own: what is negated need not be shown beside it.
   const inner = partsOf(negated !== null && !isUnless ? negated : explanation);
   return [
-    ...(isSilent ? [] : [{ depth, text: isUnless ? `unless ${text}` : text, value, truth }]),
+    ...(isSilent ? [] : [{ depth, text: isUnless ? `unless ${text}` : text, value, truth, span }]),
     ...inner.flatMap((part) =>
       linesOf(part, { sourceOf, partsOf, depth: depth + 1, isUnlessOperand: isUnless }),
     ),

@@ -3,6 +3,7 @@
 // definition's own; a walk computes none.
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
 import { type Decision, gates } from '../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -24,6 +25,17 @@ export interface WalkStep {
   readonly why: string | null;
   /** `policy/rule` with its place; null for what is of no rule. */
   readonly rule: { readonly id: string; readonly file: string; readonly line: number } | null;
+  /** Where it is written; null for what is written nowhere. */
+  readonly place: WrittenAt | null;
+}
+
+/** Lines and columns count from 1, columns in code points. */
+export interface WrittenAt {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
 }
 
 export interface WalkedDecision {
@@ -56,7 +68,13 @@ function isOfGate({ by }: Decision): boolean {
 }
 
 function step(kind: WalkStep['kind'], text: string): WalkStep {
-  return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null };
+  return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null, place: null };
+}
+
+function placeOf({ file, start, end }: Span, sourceOf: SourceOf): WrittenAt {
+  const text = sourceOf(file) ?? '';
+  const [from, to] = [position(text, start), position(text, end)];
+  return { file, ...from, endLine: to.line, endColumn: to.column };
 }
 
 function ruleSteps(
@@ -69,11 +87,12 @@ function ruleSteps(
   if (found === undefined) throw new Error(`the set has no rule ${explained.rule}`);
   const { file, start } = found.span;
   const rule = { id: found.id, file, line: position(sourceOf(file) ?? '', start).line };
+  const place = placeOf(found.span, sourceOf);
   const shadow = found.isShadow ? ', in shadow' : '';
   const lines = allConditionLines(explained.explanation, sourceOf);
   return [
-    { ...step('rule', `${found.effect} ${found.id}${shadow}`), rule },
-    ...lines.map(({ depth, text, value, truth }): WalkStep => {
+    { ...step('rule', `${found.effect} ${found.id}${shadow}`), rule, place },
+    ...lines.map(({ depth, text, value, truth, span }): WalkStep => {
       const isUnknown = truth === 'unknown' || (truth === null && value === 'unknown');
       const why = isUnknown ? whyUnknown(text, unknown) : null;
       return {
@@ -84,6 +103,7 @@ function ruleSteps(
         value: truth === null ? value : null,
         why,
         rule,
+        place: placeOf(span, sourceOf),
       };
     }),
     {
@@ -91,6 +111,7 @@ function ruleSteps(
       depth: 1,
       truth: explained.truth,
       rule,
+      place,
     },
   ];
 }

@@ -65,6 +65,11 @@ const commands: Readonly<Record<string, Entry>> = {
     isService: true,
     load: async () => (await import('./commands/lsp.ts')).defineLsp,
   },
+  dap: {
+    summary: 'debug decisions in an editor, by the Debug Adapter Protocol',
+    isService: true,
+    load: async () => (await import('./commands/dap.ts')).defineDap,
+  },
   test: {
     summary: 'run the tests of policies',
     load: async () => (await import('./commands/test.ts')).defineTest,

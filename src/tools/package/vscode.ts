@@ -1,5 +1,5 @@
-// The extension for VS Code as one file to install: an archive of its manifest, the extension and the language server, each
-// with all that it needs.
+// The extension for VS Code as one file to install: an archive of its manifest, the extension, the language server and the
+// debugger, each with all that it needs.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,6 +30,7 @@ export async function makeVsix(root: string, target: string, version: string): P
     'extension/policy.tmLanguage.json': readFileSync(join(root, 'grammar/generated/policy.tmLanguage.json')),
     'extension/extension.cjs': strToU8(await oneFile(join(source, 'extension.ts'), 'cjs')),
     'extension/server.mjs': strToU8(await oneFile(join(root, 'src/tools/lsp/main.ts'), 'es')),
+    'extension/debugger.mjs': strToU8(await oneFile(join(root, 'src/tools/cli/dap/main.ts'), 'es')),
     // Beside the server, which starts it by this name.
     'extension/thread.mjs': strToU8(await oneFile(join(root, 'src/tools/lsp/thread/thread.ts'), 'es')),
   });

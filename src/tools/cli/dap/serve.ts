@@ -1,0 +1,32 @@
+// The debugger over two streams, such as standard input and output. The protocol frames its messages as that of language servers
+// does, so that its reader and writer serve.
+
+import type { Readable } from 'node:stream';
+import { type Message, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
+import type { DapRequest } from './protocol.ts';
+import { DebugSession } from './session.ts';
+
+/** Resolves when the editor has gone. */
+export async function serveDebugger(input: Readable, output: NodeJS.WritableStream): Promise<void> {
+  const reader = new StreamMessageReader(input);
+  const writer = new StreamMessageWriter(output);
+  let seq = 0;
+  await new Promise<void>((resolve) => {
+    const send = (message: object): void => {
+      seq += 1;
+      void writer.write({ seq, ...message } as unknown as Message).catch(() => resolve());
+    };
+    const session = new DebugSession(send, resolve);
+    // One after the other, as each may rest on the one before.
+    let work = Promise.resolve();
+    reader.listen((message) => {
+      const request = message as unknown as DapRequest;
+      if (request.type === 'request') work = work.then(() => session.take(request));
+    });
+    reader.onError(() => resolve());
+    reader.onClose(() => resolve());
+    input.once('end', () => void work.then(() => resolve()));
+  });
+  // Nothing more is read, so that the process can end.
+  input.destroy();
+}

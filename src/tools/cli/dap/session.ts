@@ -1,0 +1,335 @@
+// A session of the debugger: the requests of an editor, each with its answer, and the events between them. A decision is made at
+// the launch; what an editor walks through is how it came about, so that it can go back as well as on.
+
+import { existsSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { WalkStep } from '../../../service/playground/decision-walk.ts';
+import { type LaunchArguments, LaunchError, type Launched, launch } from './launch.ts';
+import {
+  type Breakpoint,
+  capabilities,
+  type DapEvent,
+  type DapRequest,
+  type DapResponse,
+  type StackFrame,
+} from './protocol.ts';
+import { DebugVariables, type ShownValue } from './variables.ts';
+import {
+  around,
+  isUnknownStep,
+  nextStop,
+  type Stop,
+  type Stops,
+  stepBack,
+  stepOut,
+  stepOver,
+  stopBefore,
+} from './walk-cursor.ts';
+import { createWatchCache, evaluateInWalk } from './watch.ts';
+
+export type Send = (message: DapResponse | DapEvent) => void;
+
+/** There is one decision at a time, which has no threads. */
+const threadId = 1;
+/** Of the request, below all steps. */
+const askedFrame = 1_000_000;
+
+type Arguments = Readonly<Record<string, unknown>>;
+type Handler = (given: Arguments) => object | undefined | Promise<object | undefined>;
+
+/** A class because a person stands somewhere in it. */
+export class DebugSession {
+  readonly #send: Send;
+  /** Called once the editor has gone. */
+  readonly #end: () => void;
+  #launched: Launched | null = null;
+  #given: LaunchArguments = {};
+  #at = 0;
+  /** How far it has been told of. */
+  #told = -1;
+  #variables = new DebugVariables();
+  #watchCache = createWatchCache();
+  #lastStop: Stop = { at: 0, reason: 'entry' };
+  /** As they were asked for, by path: lines are found once there are steps. */
+  readonly #asked = new Map<string, readonly number[]>();
+  #rules: ReadonlySet<string> = new Set();
+  #atUnknown = false;
+
+  constructor(send: Send, end: () => void) {
+    this.#send = send;
+    this.#end = end;
+  }
+
+  readonly #handlers: Readonly<Record<string, Handler>> = {
+    initialize: () => capabilities,
+    launch: (given) => this.#launch(given as LaunchArguments),
+    restart: ({ arguments: given }) => this.#restart(given as LaunchArguments | undefined),
+    configurationDone: () => this.#later(() => this.#start()),
+    setBreakpoints: (given) => this.#setBreakpoints(given),
+    setFunctionBreakpoints: ({ breakpoints }) => this.#setRules(breakpoints),
+    setExceptionBreakpoints: ({ filters }) => {
+      this.#atUnknown = Array.isArray(filters) && filters.includes('unknown');
+      return {};
+    },
+    breakpointLocations: (given) => this.#locations(given),
+    threads: () => ({ threads: [{ id: threadId, name: 'decision' }] }),
+    stackTrace: (given) => this.#stackTrace(given),
+    scopes: ({ frameId }) => ({ scopes: this.#variables.scopes(this.#walk, this.#stepOf(frameId)) }),
+    variables: ({ variablesReference }) => ({
+      variables: this.#variables.variables(Number(variablesReference)),
+    }),
+    evaluate: ({ expression }) => this.#evaluate(String(expression)),
+    exceptionInfo: () => this.#unknownInfo(),
+    next: () => this.#go(stepOver(this.#steps, this.#at)),
+    stepIn: () => this.#go(this.#at + 1 < this.#steps.length ? this.#at + 1 : null),
+    stepOut: () => this.#go(stepOut(this.#steps, this.#at)),
+    stepBack: () => this.#go(stepBack(this.#steps, this.#at) ?? 0),
+    continue: () => {
+      this.#later(() => this.#continue());
+      return { allThreadsContinued: true };
+    },
+    reverseContinue: () =>
+      this.#stopLater(stopBefore(this.#steps, this.#at, this.#stops) ?? { at: 0, reason: 'entry' }),
+    pause: () => this.#stopLater({ at: this.#at, reason: 'step' }),
+    terminate: () => this.#later(() => this.#send({ type: 'event', event: 'terminated' })),
+    disconnect: () => this.#later(this.#end),
+  };
+
+  async take(request: DapRequest): Promise<void> {
+    const { seq, command } = request;
+    const answer = { type: 'response', request_seq: seq, command } as const;
+    const handler = Object.hasOwn(this.#handlers, command) ? this.#handlers[command]! : null;
+    try {
+      if (handler === null) throw new LaunchError(`\`${command}\` is not something that this debugger does`);
+      const body = await handler((request.arguments ?? {}) as Arguments);
+      this.#send({ ...answer, success: true, ...(body === undefined ? {} : { body }) });
+      if (command === 'launch') this.#send({ type: 'event', event: 'initialized' });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const shown = { id: 1, format: message.replaceAll('{', '(').replaceAll('}', ')'), showUser: true };
+      this.#send({ ...answer, success: false, message, body: { error: shown } });
+    }
+  }
+
+  get #walk(): Launched {
+    if (this.#launched === null) throw new LaunchError('nothing has been launched');
+    return this.#launched;
+  }
+
+  get #steps(): readonly WalkStep[] {
+    return this.#walk.steps;
+  }
+
+  async #launch(given: LaunchArguments): Promise<undefined> {
+    this.#given = given;
+    this.#launched = await launch(given);
+  }
+
+  /** What is on disk now. */
+  async #restart(given: LaunchArguments | undefined): Promise<undefined> {
+    await this.#launch({ ...this.#given, ...given });
+    this.#later(() => this.#start());
+  }
+
+  /** Behind the answer to the request that brings it about. */
+  #later(act: () => void): undefined {
+    setImmediate(act);
+  }
+
+  #start(): void {
+    this.#told = -1;
+    this.#at = 0;
+    if (this.#given.stopOnEntry === false) this.#continue();
+    else this.#stop({ at: 0, reason: 'entry' });
+  }
+
+  #continue(): void {
+    const next = nextStop(this.#steps, this.#at, this.#stops);
+    if (next === null) this.#finish();
+    else this.#stop(next);
+  }
+
+  #go(at: number | null): undefined {
+    this.#later(() => (at === null ? this.#finish() : this.#stop({ at, reason: 'step' })));
+  }
+
+  #stopLater(stop: Stop): undefined {
+    this.#later(() => this.#stop(stop));
+  }
+
+  #stop(stop: Stop): void {
+    this.#at = stop.at;
+    this.#lastStop = stop;
+    this.#variables = new DebugVariables();
+    this.#tellUntil(stop.at);
+    const step = this.#steps[stop.at]!;
+    const text = stop.reason === 'exception' ? { text: step.why ?? 'it is not known' } : {};
+    this.#send({
+      type: 'event',
+      event: 'stopped',
+      body: { reason: stop.reason, description: step.text, ...text, threadId, allThreadsStopped: true },
+    });
+  }
+
+  #finish(): void {
+    this.#tellUntil(this.#steps.length - 1);
+    this.#send({ type: 'event', event: 'exited', body: { exitCode: 0 } });
+    this.#send({ type: 'event', event: 'terminated' });
+  }
+
+  /** Each step once, as it is first passed. */
+  #tellUntil(last: number): void {
+    for (; this.#told < last; this.#told++) {
+      const step = this.#steps[this.#told + 1]!;
+      const { place } = step;
+      const source =
+        place === null ? {} : { source: this.#sourceOf(place.file), line: place.line, column: place.column };
+      this.#send({
+        type: 'event',
+        event: 'output',
+        body: { category: 'stdout', output: lineOf(step), ...source },
+      });
+    }
+  }
+
+  #sourceOf(file: string): { readonly name: string; readonly path: string } {
+    const path = this.#walk.pathOf(file);
+    return { name: basename(path), path };
+  }
+
+  // ---- where to stop
+
+  get #stops(): Stops {
+    const lines = new Map<string, Set<number>>();
+    for (const { place } of this.#steps) {
+      if (place === null) continue;
+      const asked = this.#asked.get(realPath(this.#walk.pathOf(place.file))) ?? [];
+      if (asked.length > 0)
+        lines.set(place.file, new Set(asked.map((line) => this.#lineNear(place.file, line) ?? line)));
+    }
+    return { lines, rules: this.#rules, atUnknown: this.#atUnknown };
+  }
+
+  /** The line itself, or the first one below it on which a step of this decision is written. */
+  #lineNear(file: string, line: number): number | null {
+    const lines = this.#steps.flatMap(({ kind, place }) =>
+      kind !== 'outcome' && place?.file === file && place.line >= line ? [place.line] : [],
+    );
+    return lines.length === 0 ? null : Math.min(...lines);
+  }
+
+  #fileOf(path: string): string | null {
+    const real = realPath(path);
+    return (
+      this.#steps.find(({ place }) => place !== null && realPath(this.#walk.pathOf(place.file)) === real)
+        ?.place?.file ?? null
+    );
+  }
+
+  #setBreakpoints({ source, breakpoints, lines }: Arguments): object {
+    const path = String(Object(source).path ?? '');
+    const asked = Array.isArray(breakpoints)
+      ? breakpoints.map((one) => Number(Object(one).line))
+      : Array.isArray(lines)
+        ? lines.map(Number)
+        : [];
+    this.#asked.set(realPath(path), asked);
+    const file = this.#launched === null ? null : this.#fileOf(path);
+    return {
+      breakpoints: asked.map((line): Breakpoint => {
+        const near = file === null ? null : this.#lineNear(file, line);
+        return near === null
+          ? { verified: false, line, message: 'no rule of the action that is asked for is written here' }
+          : { verified: true, line: near };
+      }),
+    };
+  }
+
+  #setRules(breakpoints: unknown): object {
+    const names = Array.isArray(breakpoints) ? breakpoints.map((one) => String(Object(one).name)) : [];
+    this.#rules = new Set(names);
+    const known = new Set(
+      (this.#launched?.steps ?? []).flatMap(({ rule }) =>
+        rule === null ? [] : [rule.id, rule.id.slice(rule.id.indexOf('/') + 1)],
+      ),
+    );
+    return {
+      breakpoints: names.map(
+        (name): Breakpoint =>
+          known.has(name)
+            ? { verified: true }
+            : { verified: false, message: `no rule of the action that is asked for is named \`${name}\`` },
+      ),
+    };
+  }
+
+  #locations({ source, line, endLine = line }: Arguments): object {
+    const file = this.#fileOf(String(Object(source).path ?? ''));
+    const lines = new Set(
+      this.#steps.flatMap(({ kind, place }) =>
+        kind !== 'outcome' &&
+        place?.file === file &&
+        place.line >= Number(line) &&
+        place.line <= Number(endLine)
+          ? [place.line]
+          : [],
+      ),
+    );
+    return { breakpoints: [...lines].sort((a, b) => a - b).map((one) => ({ line: one })) };
+  }
+
+  // ---- what is seen
+
+  #stackTrace({ startFrame = 0, levels }: Arguments): object {
+    const { asked } = this.#walk;
+    const frames: StackFrame[] = around(this.#steps, this.#at).map((at): StackFrame => this.#frameOf(at));
+    frames.push({
+      id: askedFrame,
+      name: asked.name,
+      source: asked.source,
+      line: asked.line,
+      column: asked.line === 0 ? 0 : 1,
+    });
+    const first = Number(startFrame);
+    const count = Number(levels ?? 0) === 0 ? frames.length : Number(levels);
+    return { stackFrames: frames.slice(first, first + count), totalFrames: frames.length };
+  }
+
+  #frameOf(at: number): StackFrame {
+    const { text, place } = this.#steps[at]!;
+    if (place === null) return { id: at + 1, name: text, line: 0, column: 0, presentationHint: 'label' };
+    const { file, line, column, endLine, endColumn } = place;
+    return { id: at + 1, name: text, source: this.#sourceOf(file), line, column, endLine, endColumn };
+  }
+
+  #stepOf(frameId: unknown): number {
+    const at = Number(frameId) - 1;
+    return Number.isInteger(at) && at >= 0 && at < this.#steps.length ? at : this.#at;
+  }
+
+  #evaluate(expression: string): object {
+    const value: ShownValue = evaluateInWalk(expression, this.#walk, this.#watchCache);
+    const { value: result, variablesReference } = this.#variables.show(expression, value);
+    return { result: typeof value === 'string' ? value : result, variablesReference };
+  }
+
+  #unknownInfo(): object {
+    const step = this.#steps[this.#lastStop.at]!;
+    if (!isUnknownStep(step)) throw new LaunchError('this step is known');
+    return {
+      exceptionId: 'unknown',
+      description: step.why ?? `\`${step.text}\` is not known`,
+      breakMode: 'always',
+    };
+  }
+}
+
+function lineOf({ depth, text, truth, value }: WalkStep): string {
+  const shown = truth ?? value;
+  return `${'  '.repeat(depth)}${text}${shown === null ? '' : `: ${shown}`}\n`;
+}
+
+/** Editors name files by links, too. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
