@@ -59,12 +59,12 @@ function localAddress(folders: readonly string[]): string | null {
   return isHere ? `http://${name}:${port}` : null;
 }
 
-/** Hits change slowly, and a hover waits for nothing long. */
-const [keptMs, timeoutMs] = [30_000, 2_000];
+/** Hits change slowly, and a hover waits for nothing long; who asks for a request waits until it is found. */
+const [keptMs, hoverMs, askedMs] = [30_000, 2_000, 15_000];
 
 function serviceAt({ base, token }: ServiceAccess): PolicyService {
   let kept: { readonly atMs: number; readonly hits: Promise<ToldHits | null> } | null = null;
-  const get = async <T>(path: string): Promise<T> => {
+  const get = async <T>(path: string, timeoutMs = askedMs): Promise<T> => {
     const reply = await fetch(base + path, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
       redirect: 'error',
@@ -77,7 +77,7 @@ function serviceAt({ base, token }: ServiceAccess): PolicyService {
     hits() {
       const nowMs = performance.now();
       if (kept === null || nowMs - kept.atMs > keptMs)
-        kept = { atMs: nowMs, hits: readHits(get).catch(() => null) };
+        kept = { atMs: nowMs, hits: readHits((path) => get(path, hoverMs)).catch(() => null) };
       return kept.hits;
     },
     async lastRequest(policy) {
