@@ -5,7 +5,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { type Diagnostic, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
+import { type DiagnosticsByFile, groupByFile, joinByFile } from '../../../language/diagnostic/by-file.ts';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
@@ -22,7 +22,7 @@ export interface SetSnapshot {
   readonly files: readonly PolicyFile[];
   /** By path relative to the root. */
   readonly texts: ReadonlyMap<string, SourceText>;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly byFile: DiagnosticsByFile;
   /** Null while there is an error. */
   readonly set: PolicySet | null;
   /** The last one without an error; null where there was none yet. */
@@ -138,7 +138,7 @@ async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
     root: one.root,
     files: checked.files,
     texts,
-    diagnostics: sortDiagnostics([...ofReading, ...checked.diagnostics]),
+    byFile: joinByFile(checked.byFile, groupByFile(ofReading)),
     set: checked.set,
     lastSet: one.lastSet,
     tests: new Map(withOpen(one.tests, openTests, () => true).map((file) => [file.path, file])),
