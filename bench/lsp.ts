@@ -41,13 +41,17 @@ const connection = createMessageConnection(
   new StreamMessageWriter(server.stdin),
 );
 const uri = pathToFileURL(join(folder, 'policies/7.policy')).href;
-let heard: (() => void) | null = null;
-connection.onNotification('textDocument/publishDiagnostics', (said: { readonly uri: string }) => {
-  if (said.uri === uri) heard?.();
+let heard: ((said: Said) => void) | null = null;
+interface Said {
+  readonly uri: string;
+  readonly diagnostics: readonly unknown[];
+}
+connection.onNotification('textDocument/publishDiagnostics', (said: Said) => {
+  if (said.uri === uri) heard?.(said);
 });
 connection.listen();
 const diagnosed = () =>
-  new Promise<void>((resolve) => {
+  new Promise<Said>((resolve) => {
     heard = resolve;
   });
 
@@ -62,8 +66,11 @@ const first = diagnosed();
 await connection.sendNotification('textDocument/didOpen', {
   textDocument: { uri, languageId: 'writ', version: 1, text },
 });
-await first;
+const isWarned = (await first).diagnostics.length > 0;
 const firstMs = performance.now() - started;
+// Errors are told first, and there are none; every policy has a warning.
+if (!isWarned) await diagnosed();
+const warnedMs = performance.now() - started;
 
 const waits: number[] = [];
 const features = new Map<string, number[]>();
@@ -102,8 +109,13 @@ function quantile(values: readonly number[], part: number): number {
   return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
 }
 
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
 const rows: readonly (readonly [string, string, string])[] = [
-  ['first diagnostics, the start of Node included', `${(firstMs / 1000).toFixed(2)} s`, '3 s'],
+  ['first diagnostics, which are the errors, the start of Node included', seconds(firstMs), '3 s'],
+  ['the warnings after them', seconds(warnedMs), ''],
   ['a keystroke to its diagnostics, median', `${quantile(waits, 0.5).toFixed(0)} ms`, '50 ms'],
   ['a keystroke to its diagnostics, p99', `${quantile(waits, 0.99).toFixed(0)} ms`, '200 ms'],
   ['memory', `${memory.toFixed(0)} MB`, '500 MB'],
@@ -121,7 +133,7 @@ if (isWritten) {
   const head = `# The language server
 
 Measured by \`node bench/lsp.ts ${keystrokes} --write\` on Node ${process.versions.node} with ${availableParallelism()} cores: the command in a process of its own, over its protocol. A
-keystroke changes a number in one file; it waits 30 ms for the next one before it is checked, which is part of the time.
+keystroke changes a number in one file, and the next one follows at once. No text has an error, and every policy has one warning.
 `;
   writeFileSync(join(import.meta.dirname, 'results/lsp.md'), `${head}\n${table.join('\n')}\n`);
 }

@@ -10,7 +10,14 @@ import { hash } from 'node:crypto';
 import { check, checkErrors, listFilesOf } from './language/check/check.ts';
 import { type CheckState, createCheckState } from './language/check/incremental/state.ts';
 import type { ListFile } from './language/check/messages/list-files.ts';
-import { applySilences } from './language/check/silences.ts';
+import { silenceByFile } from './language/check/silences.ts';
+import {
+  type DiagnosticsByFile,
+  groupByFile,
+  hasErrorsIn,
+  inOneList,
+  joinByFile,
+} from './language/diagnostic/by-file.ts';
 import { alsoProved } from './language/diagnostic/check-codes.ts';
 import type { Code } from './language/diagnostic/codes.ts';
 import { type Diagnostic, hasErrors } from './language/diagnostic/diagnostic.ts';
@@ -36,7 +43,8 @@ export interface PolicySources {
 /** What the texts mean and what is wrong with them; `set` is null exactly when a diagnostic is an error. */
 export interface Checked {
   readonly files: readonly PolicyFile[];
-  /** Sorted by place. */
+  readonly byFile: DiagnosticsByFile;
+  /** The same in one list, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** What comments took off. */
   readonly silenced: readonly Diagnostic[];
@@ -126,32 +134,38 @@ export function checkSources(sources: PolicySources, cache: CompileCache = creat
 /** As `checkSources`, for callers that show no warnings: it does not look for what takes long to find. */
 export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
   const found = checkedBy(checkErrors, sources, cache);
-  return { ...found, diagnostics: found.diagnostics.filter((one) => hasErrors([one])), silenced: [] };
+  const diagnostics = found.diagnostics.filter((one) => hasErrors([one]));
+  return { ...found, byFile: groupByFile(diagnostics), diagnostics, silenced: [] };
 }
 
 function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCache): Checked {
   const parsed = parseFiles(sources.files, cache);
   const files = parsed.map(({ file }) => file);
   const checked = run(files, sources.readListFile, cache.checked);
-  const syntax = parsed.flatMap((one) => one.diagnostics);
+  const syntax = new Map(
+    parsed.filter((one) => one.diagnostics.length > 0).map((one) => [one.file.span.file, one.diagnostics]),
+  );
   // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
   const broken = parsed.filter((one) => hasErrors(one.diagnostics));
   const meaning =
     broken.length > 0
-      ? checked.diagnostics.filter(
-          (one) => hasErrors([one]) && !followsFromBroken(one, broken, sources.files),
+      ? groupByFile(
+          checked.diagnostics.filter(
+            (one) => hasErrors([one]) && !followsFromBroken(one, broken, sources.files),
+          ),
         )
-      : checked.diagnostics;
+      : checked.byFile;
   // A proof of what the set says finds more of some codes.
-  const { diagnostics, silenced } = applySilences(
+  const { byFile, silenced } = silenceByFile(
     files,
     sources.files,
-    [...syntax, ...meaning],
+    joinByFile(meaning, syntax),
     (code) => !alsoProved.has(code),
   );
-  const set = hasErrors(diagnostics) ? null : checked.set;
+  const set = hasErrorsIn(byFile) ? null : checked.set;
   const off = silenced.map(({ diagnostic }) => diagnostic);
-  return { files, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
+  const diagnostics = inOneList(byFile);
+  return { files, byFile, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
 }
 
 const unknown: ReadonlySet<Code> = new Set([

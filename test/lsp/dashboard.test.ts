@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { completePolicy } from '../../src/language/assist/complete-policy.ts';
+import { inOneList } from '../../src/language/diagnostic/by-file.ts';
 import { diagnosticToJson } from '../../src/language/diagnostic/render.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { tryRequest } from '../../src/service/playground/try-request.ts';
@@ -49,7 +50,8 @@ test(`what is wrong, and how it is fixed: ${edits} random edits`, { timeout: 120
     const { text } = edited(random);
     const laid = desk.lay([{ path: file, text }]);
     const shown = tryRequest(laid, null).diagnostics;
-    const { diagnostics, texts } = await snapshotOf(text);
+    const { byFile, texts } = await snapshotOf(text);
+    const diagnostics = inOneList(byFile);
     const said = diagnostics.map((one) => diagnosticToJson(one, (path) => texts.get(path)?.text ?? null));
     told += said.length;
     const brief = (all: readonly { code: string; message: string; help: string | null }[]) =>

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { inOneList } from '../../src/language/diagnostic/by-file.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
@@ -50,7 +51,7 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
     const snapshot = (await workspace.snapshotOf(uri))!;
     const files = [...texts].map(([path, one]) => ({ path, text: one }));
     const fresh = checkSources({ files, readListFile: sources.readListFile });
-    expect(snapshot.diagnostics, `seed ${seed}, edit ${at}`).toEqual(fresh.diagnostics);
+    expect(inOneList(snapshot.byFile), `seed ${seed}, edit ${at}`).toEqual(fresh.diagnostics);
     occurrencesOf(snapshot.files);
     outline(snapshot, name);
     foldings(snapshot, name);

@@ -2,26 +2,29 @@
 // typed. All problems are reported; the set is null exactly when one of them is an error. INVARIANT: the set does not
 // depend on the order of files, declarations or rules, nor on what an earlier check left.
 
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
-import type { Span } from '../diagnostic/span.ts';
-import type { Guarantee, Policy, PolicySet } from '../model/policy.ts';
-import type { PolicyDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
+import { inOneList } from '../diagnostic/by-file.ts';
+import type { Diagnostic } from '../diagnostic/diagnostic.ts';
+import type { Guarantee, PolicySet } from '../model/policy.ts';
+import type { PolicyFile } from '../syntax/tree/tree.ts';
 import { resolveActions } from './declarations/actions.ts';
 import { resolveGuarantees } from './declarations/guarantees.ts';
 import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
-import { type ResolvedPolicy, resolvePolicies } from './declarations/policies.ts';
+import { type FilePolicies, resolvePolicies } from './declarations/policies.ts';
 import { resolveTables } from './declarations/tables.ts';
 import { resolveDeclaredTypes } from './declarations/types.ts';
 import { checkUnusedLets } from './declarations/unused-lets.ts';
 import { createEnvironment } from './expressions/create-environment.ts';
 import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from './expressions/lets.ts';
-import { collectNames } from './expressions/names.ts';
+import { collectNames, declarationsOf } from './expressions/names.ts';
+import { createGathering } from './gather.ts';
 import type { Environment } from './incremental/environment.ts';
-import { hasParts, textOfListFile } from './incremental/kept.ts';
-import { type CheckOutcome, walkOutcome } from './incremental/recorder.ts';
+import { textOfListFile } from './incremental/kept.ts';
+import type { CheckOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
+import type { ResolvedPolicy } from './incremental/resolved.ts';
+import { sortPolicies } from './incremental/sorted-policies.ts';
 import { type CheckedSet, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
 import { sameOrNew } from './logic/same.ts';
 import type { ListFile } from './messages/list-files.ts';
@@ -65,10 +68,10 @@ function checkFor(lookFor: LastCheck['lookedFor'], { files, readListFile, checkS
   if (last?.lookedFor === lookFor && isAsBefore(last, files, readListFile)) return last.checked;
   checkState.last = null;
   checkState.round += 1;
-  const problems: Diagnostic[] = [];
-  const names = collectNames(files, (problem) => void problems.push(problem));
-  const env = createEnvironment(names, readListFile, checkState);
-  const checked = checkIn(env, { files, problems, lookFor });
+  const names = collectNames(files, checkState.names);
+  checkState.names = names;
+  const env = createEnvironment(declarationsOf(names), readListFile, checkState);
+  const checked = checkIn(env, { files, problems: names.problems, lookFor });
   const listFiles = [...env.listFiles].map(([path, file]) => [path, textOfListFile(file)] as const);
   checkState.last = { lookedFor: lookFor, files: [...files], listFiles: new Map(listFiles), checked };
   return checked;
@@ -87,85 +90,26 @@ interface Collected extends Pick<ToCheck, 'files'> {
 
 function checkIn(env: Environment, { files, problems, lookFor }: Collected): CheckedSet {
   const said = createGathering();
-  for (const problem of problems) said.report(problem);
+  said.report(problems);
   const resolution = env.recorder.apart(() => resolve(files, env));
   said.gather(resolution);
   const variants = [...said.variants.values()];
   const read = new Set(variants.map(({ name }) => name));
   said.gather(env.recorder.apart(() => checkUnusedLets(read, env)));
-  const { set, declarations } = finish(resolution.value, finishLets(variants, env), env);
+  const { set, policies } = finish(resolution.value, finishLets(variants, env), env);
   remember(said.outcomes, set, env);
   // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
-  const isWhole = said.leftOut.length === 0 && !hasErrors(said.diagnostics);
+  const isWhole = said.isWhole();
   if (isWhole && lookFor === 'warnings')
-    said.gather(env.recorder.apart(() => warn({ set, files, env, declarations, used: said.used })));
-  return { set: isWhole ? set : null, diagnostics: eachOnce(sortDiagnostics(said.diagnostics)) };
-}
-
-/** Sorted diagnostics without those that say the same of the same place as an earlier one. */
-function eachOnce(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
-  const kept: Diagnostic[] = [];
-  for (const one of sorted) {
-    let at = kept.length - 1;
-    while (at >= 0 && isAtSamePlace(kept[at]!, one) && !saysSame(kept[at]!, one)) at -= 1;
-    if (at < 0 || !isAtSamePlace(kept[at]!, one)) kept.push(one);
-  }
-  return kept;
-}
-
-/** What diagnostics are sorted by. */
-function isAtSamePlace(a: Diagnostic, b: Diagnostic): boolean {
-  return a.span.start === b.span.start && a.code === b.code && a.span.file === b.span.file;
-}
-
-function saysSame(a: Diagnostic, b: Diagnostic): boolean {
-  return a.span.end === b.span.end && a.message === b.message;
-}
-
-/** What has been said of all parts of the set: diagnostics, names that are used, variants of lets. */
-interface Gathering {
-  readonly used: Set<string>;
-  readonly leftOut: Span[];
-  readonly variants: Map<string, LetVariant>;
-  readonly outcomes: Map<string, CheckOutcome<LetVariant>>;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly report: (diagnostic: Diagnostic) => void;
-  readonly gather: (outcome: CheckOutcome) => void;
-}
-
-function createGathering(): Gathering {
-  const diagnostics: Diagnostic[] = [];
-  const used = new Set<string>();
-  const leftOut: Span[] = [];
-  const variants = new Map<string, LetVariant>();
-  const outcomes = new Map<string, CheckOutcome<LetVariant>>();
-  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const visit = (outcome: CheckOutcome): void => {
-    for (const name of outcome.used) used.add(name);
-    for (const span of outcome.leftOut) leftOut.push(span);
-    const { value } = outcome;
-    if (!isVariant(value)) return;
-    variants.set(value.id, value);
-    outcomes.set(value.id, outcome as CheckOutcome<LetVariant>);
-  };
-  const walk = {};
-  return {
-    used,
-    leftOut,
-    variants,
-    outcomes,
-    diagnostics,
-    report,
-    gather: (outcome) => walkOutcome(outcome, { outcome: visit, said: report }, walk),
-  };
-}
-
-function isVariant(value: unknown): value is LetVariant {
-  return typeof value === 'object' && value !== null && 'inferred' in value;
+    said.gather(env.recorder.apart(() => warn({ set, files, env, policies, used: said.used })));
+  const { checkState } = env;
+  checkState.said = said.saidAfter(checkState.said);
+  const byFile = new Map([...checkState.said].map(([file, one]) => [file, one.diagnostics] as const));
+  return { set: isWhole ? set : null, byFile, diagnostics: inOneList(byFile) };
 }
 
 interface Resolved {
-  readonly policies: readonly ResolvedPolicy[];
+  readonly policies: readonly FilePolicies[];
   readonly guarantees: readonly Guarantee[];
 }
 
@@ -183,8 +127,7 @@ function resolve(files: readonly PolicyFile[], env: Environment): Resolved {
 }
 
 function resolveApprovers(env: Environment): void {
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind !== 'approvers') continue;
+  for (const declaration of env.declarations.ofKind('approvers')) {
     const name = declaration.name.text;
     const before = env.checkState.before.approvers.get(name);
     env.approvers.set(name, sameOrNew(before, { name, title: declaration.title.value }));
@@ -193,18 +136,17 @@ function resolveApprovers(env: Environment): void {
 
 interface Finished {
   readonly set: PolicySet;
-  /** From which each policy comes. */
-  readonly declarations: ReadonlyMap<Policy, PolicyDeclaration>;
+  /** Those of each file, with their declarations. */
+  readonly policies: readonly (readonly ResolvedPolicy[])[];
 }
 
 /** Everything sorted by name, reads of lets by their final ids. */
-function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets, env: Environment): Finished {
-  const { renamings } = env.checkState;
+function finish(resolved: Resolved, { lets, ids }: FinishedLets, env: Environment): Finished {
+  const { checkState } = env;
+  const { renamings } = checkState;
   for (const [id, one] of lets) env.lets.set(id, one);
-  const declarations = new Map<Policy, PolicyDeclaration>();
-  for (const { policy, declaration } of sortedPolicies(policies, env)) {
-    declarations.set(hasParts(env, declaration) ? rename(policy, ids, renamings) : policy, declaration);
-  }
+  const policies = resolved.policies.map((one) => (one.hasLets ? renameIn(one, ids, env) : one.policies));
+  checkState.order = sortPolicies(policies, checkState.order);
   const meters = [...sorted(env.meters)].map(
     ([name, meter]) => [name, rename(meter, ids, renamings)] as const,
   );
@@ -216,29 +158,24 @@ function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets,
     lets,
     meters: new Map(meters),
     approvers: sorted(env.approvers),
-    policies: [...declarations.keys()],
-    guarantees: guarantees.map((guarantee) => rename(guarantee, ids, renamings)),
+    policies: checkState.order.sorted,
+    guarantees: resolved.guarantees.map((guarantee) => rename(guarantee, ids, renamings)),
   };
-  return { set, declarations };
+  return { set, policies };
 }
 
-/** Code unit by code unit, as all names are sorted. Names that have not changed keep their previous order. */
-function sortedPolicies(
-  policies: readonly ResolvedPolicy[],
-  { checkState }: Environment,
+/** The same array as before where all in it is named as before. */
+function renameIn(
+  { policies }: FilePolicies,
+  ids: ReadonlyMap<string, string>,
+  { checkState: { renamings, renamedFiles } }: Environment,
 ): readonly ResolvedPolicy[] {
-  const { order } = checkState;
-  const isAsBefore =
-    order.names.length === policies.length &&
-    policies.every(({ policy }, at) => policy.name === order.names[at]);
-  if (!isAsBefore) {
-    const names = policies.map(({ policy }) => policy.name);
-    const indices = names.map((_, at) => at);
-    const compare = (a: number, b: number): number =>
-      names[a]! < names[b]! ? -1 : names[a]! > names[b]! ? 1 : a - b;
-    checkState.order = { names, sorted: indices.sort(compare) };
-  }
-  return checkState.order.sorted.map((at) => policies[at]!);
+  const named = policies.map(({ policy }) => rename(policy, ids, renamings));
+  const before = renamedFiles.get(policies);
+  if (before?.every(({ policy }, at) => policy === named[at]) === true) return before;
+  const renamed = policies.map(({ declaration }, at) => ({ declaration, policy: named[at]! }));
+  renamedFiles.set(policies, renamed);
+  return renamed;
 }
 
 function remember(

@@ -3,9 +3,10 @@
 // broken. From diagnostics and comments to the diagnostics that are left. INVARIANT: an error is never taken off, and
 // each silence does something or is reported itself.
 
+import { type DiagnosticsByFile, groupByFile, hasErrorsIn, inOneList } from '../diagnostic/by-file.ts';
 import { checkWarnings } from '../diagnostic/check-codes.ts';
 import { codes } from '../diagnostic/codes.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
+import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../diagnostic/span.ts';
 import { didYouMean } from '../diagnostic/suggest.ts';
 import { syntaxWarnings } from '../diagnostic/syntax-codes.ts';
@@ -20,19 +21,35 @@ export interface Silenced {
   readonly silenced: readonly { readonly diagnostic: Diagnostic; readonly reason: string }[];
 }
 
-/**
- * `texts` are the texts of `files`, found by path; `diagnostics` all that has been reported of them. Where not all codes
- * have been looked for, silences of the others are not called unused. Never throws.
- */
+/** As `Silenced`, by file; of a file without silences the list that was given. */
+export interface SilencedByFile extends Pick<Silenced, 'silenced'> {
+  readonly byFile: DiagnosticsByFile;
+}
+
+/** As `silenceByFile`, from one list to one list. */
 export function applySilences(
   files: readonly PolicyFile[],
   texts: readonly SourceText[],
   diagnostics: readonly Diagnostic[],
-  isLookedFor: (code: string) => boolean = () => true,
+  isLookedFor?: (code: string) => boolean,
 ): Silenced {
+  const { byFile, silenced } = silenceByFile(files, texts, groupByFile(diagnostics), isLookedFor);
+  return { diagnostics: inOneList(byFile), silenced };
+}
+
+/**
+ * `texts` are the texts of `files`, found by path; `said` all that has been reported of them. Where not all codes
+ * have been looked for, silences of the others are not called unused. Never throws.
+ */
+export function silenceByFile(
+  files: readonly PolicyFile[],
+  texts: readonly SourceText[],
+  said: DiagnosticsByFile,
+  isLookedFor: (code: string) => boolean = () => true,
+): SilencedByFile {
   // Most files have none, and are not looked into.
   const marked = files.filter(({ comments }) => comments.some(isSilence));
-  if (marked.length === 0) return { diagnostics: sortDiagnostics(diagnostics), silenced: [] };
+  if (marked.length === 0) return { byFile: said, silenced: [] };
   const whole = new Map(marked.map((file) => [file.span.file, wholesIn(file)]));
   const starts = new Map(
     texts.filter(({ path }) => whole.has(path)).map(({ path, text }) => [path, lineStarts(text)]),
@@ -46,6 +63,7 @@ export function applySilences(
   const problems = read.filter((each) => 'severity' in each);
   const used = new Set<Silence>();
   const left: Diagnostic[] = [];
+  const diagnostics = marked.flatMap((file) => said.get(file.span.file) ?? []);
   const silenced: Silenced['silenced'][number][] = [];
   for (const diagnostic of diagnostics) {
     const { file, start } = diagnostic.span;
@@ -61,8 +79,9 @@ export function applySilences(
   }
   // Most warnings are looked for in sets without errors only, so that an unused silence tells nothing before.
   const isUnmet = (silence: Silence): boolean => !used.has(silence) && isLookedFor(silence.target);
-  const unused = hasErrors(diagnostics) ? [] : silences.filter(isUnmet).map(isUnused);
-  return { diagnostics: sortDiagnostics([...left, ...problems, ...unused]), silenced };
+  const unused = hasErrorsIn(said) ? [] : silences.filter(isUnmet).map(isUnused);
+  const unmarked = [...said].filter(([file]) => !whole.has(file));
+  return { byFile: new Map([...unmarked, ...groupByFile([...left, ...problems, ...unused])]), silenced };
 }
 
 interface Silence {

@@ -34,10 +34,10 @@ export function newDiagnostics(
   told: Told,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
-  const byFile = Map.groupBy(snapshot.diagnostics, ({ span }) => span.file);
+  const { byFile } = snapshot;
   const shown: ShownFile[] = [];
   for (const file of new Set([...snapshot.texts.keys(), ...byFile.keys(), ...told.keys(), ...more.keys()])) {
-    const diagnostics = byFile.get(file) ?? [];
+    const diagnostics = byFile.get(file) ?? nothing;
     const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };
     const before = told.get(file);
     told.set(file, now);
@@ -48,24 +48,36 @@ export function newDiagnostics(
 }
 
 const none: readonly Shown[] = [];
+const nothing: readonly Diagnostic[] = [];
 const noText: SourceText = { path: '', text: '' };
 
 function sourceOf({ texts, tests }: SetSnapshot, file: string): SourceText {
   return texts.get(file) ?? tests.get(file) ?? noText;
 }
 
-/** A place in another file may have moved with its text. */
 function areSame(before: ToldFile, now: ToldFile): boolean {
   return (
     before.source === now.source &&
+    holdSame(before.diagnostics, now.diagnostics) &&
     isDeepStrictEqual(before.more, now.more) &&
-    before.diagnostics.length === now.diagnostics.length &&
-    now.diagnostics.every(
-      (one, at) =>
-        one === before.diagnostics[at] &&
-        (one.related ?? []).every(({ span }) => span.file === one.span.file),
-    )
+    !pointsElsewhere(now.diagnostics)
   );
+}
+
+function holdSame(before: readonly Diagnostic[], now: readonly Diagnostic[]): boolean {
+  if (before === now) return true;
+  return before.length === now.length && now.every((one, at) => one === before[at]);
+}
+
+const pointing = new WeakMap<readonly Diagnostic[], boolean>();
+
+/** A place in another file may have moved with its text. */
+function pointsElsewhere(diagnostics: readonly Diagnostic[]): boolean {
+  const isOther = ({ related = [], span }: Diagnostic): boolean =>
+    related.some((one) => one.span.file !== span.file);
+  const known = pointing.get(diagnostics) ?? diagnostics.some(isOther);
+  pointing.set(diagnostics, known);
+  return known;
 }
 
 export function shownOf(
@@ -97,7 +109,7 @@ export function fixesOf(
   { start, end }: { readonly start: number; readonly end: number },
 ): readonly CodeAction[] {
   const file = fileNameOf(snapshot, uri);
-  const ofFile = snapshot.diagnostics.filter(({ span, fix }) => fix !== undefined && span.file === file);
+  const ofFile = (snapshot.byFile.get(file) ?? nothing).filter(({ fix }) => fix !== undefined);
   const here = ofFile.filter(({ span }) => span.start <= end && start <= span.end);
   const single = here.map((diagnostic): CodeAction => {
     return {

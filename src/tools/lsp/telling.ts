@@ -1,5 +1,6 @@
-// What an editor is told without asking: what is wrong with each file. What the check says is told at once; cases of open test
-// files that fail, and what has changed since HEAD while that is shown, follow when the second thread has them.
+// What an editor is told without asking: what is wrong with each file. What the check says is told at once, of a set that it has not
+// seen before the errors first; cases of open test files that fail, and what has changed since HEAD while that is shown, follow
+// when the second thread has them.
 
 import {
   type Connection,
@@ -33,8 +34,8 @@ interface TellingOptions {
   readonly slow: SlowAnswers;
 }
 
-/** How long a text rests before the set is checked again, in milliseconds. */
-const restMs = 30;
+/** How long a text rests before the set is checked again, in milliseconds: so that what an editor sends at once is checked once. */
+const restMs = 5;
 
 type ByFile = ReadonlyMap<string, readonly Shown[]>;
 
@@ -73,6 +74,7 @@ export function createTelling({ connection, workspace, documents, slow }: Tellin
     await publish(snapshot);
   };
   const tell = async (): Promise<void> => {
+    for (const snapshot of await workspace.errorsFirst()) await publish(snapshot);
     for (const snapshot of await workspace.snapshots()) {
       const one = setOf(snapshot.root);
       const { malformed, sound } = readOpenTests(snapshot, documents);

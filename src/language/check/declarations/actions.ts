@@ -3,6 +3,7 @@
 
 import type { Action } from '../../model/policy.ts';
 import type { Shape, Slot } from '../../model/type.ts';
+import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { ActionDeclaration, NameNode, PolicyFile, RecordBody } from '../../syntax/tree/tree.ts';
 import { isDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
@@ -15,9 +16,8 @@ import { fieldCount, payloadFieldsMax, resolveShape } from './types.ts';
 /** Fills `env.actions` and `env.groups`. */
 export function resolveActions(files: readonly PolicyFile[], env: Environment): void {
   const places = new Map<string, NameNode>();
-  for (const { declarations } of files) {
-    for (const declaration of declarations) {
-      if (declaration.kind !== 'action') continue;
+  for (const file of files) {
+    for (const declaration of declarationsOfKind(file, 'action')) {
       const actions = kept(env, declaration, () => resolveAction(declaration, env));
       for (const [at, action] of actions.entries()) addAction(action, declaration.keys[at]!, places, env);
     }
@@ -77,9 +77,9 @@ function withGroupFields(body: RecordBody, groups: readonly string[], env: Envir
 
 /** The fields of groups that no action has may be in error, too; having fields is use enough. */
 function checkGroups(env: Environment): void {
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind !== 'group' || declaration.body === null) continue;
+  for (const declaration of env.declarations.ofKind('group')) {
     const { name, body } = declaration;
+    if (body === null) continue;
     if (env.groups.has(name.text)) env.use(name.text);
     kept(env, declaration, () => resolveShape(body, env));
   }

@@ -1,6 +1,7 @@
 // From guarantee declarations to claims about every request of the actions that they speak of.
 
 import type { AskClaim, Claim, Guarantee, OutcomeClaim } from '../../model/policy.ts';
+import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { ClaimNode, GuaranteeDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import { type Context, inferCondition } from '../expressions/context.ts';
 import { negated } from '../expressions/logic.ts';
@@ -14,9 +15,8 @@ import { isApprovingGroup, readPeople } from './asked-people.ts';
 /** Guarantees sorted by name; claims in error are left out. */
 export function resolveGuarantees(files: readonly PolicyFile[], env: Environment): readonly Guarantee[] {
   const guarantees: Guarantee[] = [];
-  for (const { declarations } of files) {
-    for (const declaration of declarations) {
-      if (declaration.kind !== 'guarantee') continue;
+  for (const file of files) {
+    for (const declaration of declarationsOfKind(file, 'guarantee')) {
       guarantees.push(kept(env, declaration, () => resolveGuarantee(declaration, env)));
     }
   }

@@ -35,8 +35,7 @@ const minutesOfDay = 1_440;
 
 /** Fills `env.hours`; the lists must have been resolved. */
 export function resolveHours(env: Environment): void {
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind !== 'hours') continue;
+  for (const declaration of env.declarations.ofKind('hours')) {
     const hours = kept(env, declaration, () => resolveOne(declaration, env));
     const name = declaration.name.text;
     env.hours.set(name, sameOrNew(env.checkState.before.hours.get(name), hours));

@@ -42,9 +42,7 @@ import { resolveType } from './types.ts';
 /** Fills `env.lists`. A list in error is left out. */
 export function resolveLists(env: Environment): void {
   findEndlessLists(env);
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind === 'list') resolveList(declaration, env);
-  }
+  for (const declaration of env.declarations.ofKind('list')) resolveList(declaration, env);
 }
 
 /** Reports lists that are joined into themselves or lie too deep. */
@@ -55,8 +53,7 @@ function findEndlessLists(env: Environment): void {
     return declaration.source.lists.map((list) => list.text);
   };
   const { circles, tooDeep } = followDependencies(declaredNames(env, 'list'), joined);
-  for (const { kind, name } of env.declarations.values()) {
-    if (kind !== 'list') continue;
+  for (const { name } of env.declarations.ofKind('list')) {
     const circle = circles.get(name.text);
     if (circle !== undefined) env.report(listCyclic(name, circle));
     else if (tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));

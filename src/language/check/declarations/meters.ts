@@ -33,8 +33,7 @@ import { unknownCurrency, zoneUnknown } from '../messages/value-errors.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind !== 'meter') continue;
+  for (const declaration of env.declarations.ofKind('meter')) {
     const meter = kept(env, declaration, () => resolveMeter(declaration, env));
     const name = declaration.name.text;
     if (meter !== null) env.meters.set(name, sameOrNew(env.checkState.before.meters.get(name), meter));

@@ -1,6 +1,7 @@
 // From policy declarations to policies: the actions that they speak of, their metadata and their rules.
 
 import type { Policy, Rule } from '../../model/policy.ts';
+import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { Metadata, NameNode, PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import { patternsKey } from '../expressions/action-sets.ts';
 import { type Context, inferCondition } from '../expressions/context.ts';
@@ -8,26 +9,30 @@ import { isGate } from '../expressions/names.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { hasParts, kept, keptWhole } from '../incremental/kept.ts';
+import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from '../messages/errors.ts';
 import { resolveRule } from './rule.ts';
 
-export interface ResolvedPolicy {
-  readonly declaration: PolicyDeclaration;
-  readonly policy: Policy;
+/** Those of one file; the same array as before while all in it is. */
+export interface FilePolicies {
+  readonly policies: readonly ResolvedPolicy[];
+  readonly hasLets: boolean;
 }
 
-/** Policies in the order of files; rules in error are left out. */
-export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly ResolvedPolicy[] {
-  const policies: ResolvedPolicy[] = [];
-  for (const { declarations } of files) {
-    for (const declaration of declarations) {
-      if (declaration.kind !== 'policy') continue;
-      const policy = kept(env, declaration, () => resolvePolicy(declaration, env));
-      policies.push({ declaration, policy });
-    }
-  }
-  return policies;
+/** The policies of each file that has some; rules in error are left out. */
+export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly FilePolicies[] {
+  return files.flatMap((file) => {
+    const declarations = declarationsOfKind(file, 'policy');
+    if (declarations.length === 0) return [];
+    const policies = keptWhole(env, file, () =>
+      declarations.map((declaration) => ({
+        declaration,
+        policy: kept(env, declaration, () => resolvePolicy(declaration, env)),
+      })),
+    );
+    return { policies, hasLets: hasParts(env, file) };
+  });
 }
 
 function resolvePolicy(declaration: PolicyDeclaration, env: Environment): Policy {

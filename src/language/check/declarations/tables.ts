@@ -43,8 +43,7 @@ type WrittenRows = Extract<TableSource, { kind: 'rows' }>;
 
 /** Fills `env.tables`. A table in error is left out. */
 export function resolveTables(env: Environment): void {
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind !== 'table') continue;
+  for (const declaration of env.declarations.ofKind('table')) {
     const name = declaration.name.text;
     const table = kept(env, declaration, () => {
       const read = readTable(declaration, env);

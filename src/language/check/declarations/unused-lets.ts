@@ -17,8 +17,8 @@ import { structureOf } from '../logic/structure.ts';
 /** `read` are the names of the lets that something reads. */
 export function checkUnusedLets(read: ReadonlySet<string>, env: Environment): void {
   const apart: Environment = { ...env, variants: new Map() };
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind !== 'let' || read.has(declaration.name.text)) continue;
+  for (const declaration of env.declarations.ofKind('let')) {
+    if (read.has(declaration.name.text)) continue;
     if (!env.endless.has(declaration.name.text)) checkAlone(declaration, apart);
   }
 }

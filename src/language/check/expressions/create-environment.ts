@@ -1,6 +1,6 @@
 // The environment of one check: empty tables, and what answers the questions that are asked of them.
 
-import type { CheckAnswers, Environment, NamedDeclaration } from '../incremental/environment.ts';
+import type { CheckAnswers, Declarations, Environment } from '../incremental/environment.ts';
 import { listFileOf, textOfListFile } from '../incremental/kept.ts';
 import { createRecorder } from '../incremental/recorder.ts';
 import type { CheckState } from '../incremental/state.ts';
@@ -10,7 +10,7 @@ import { actionSetOf, matchOf } from './action-sets.ts';
 import { factTypes } from './facts.ts';
 
 export function createEnvironment(
-  declarations: ReadonlyMap<string, NamedDeclaration>,
+  declarations: Declarations,
   readListFile: (path: string) => ListFile,
   checkState: CheckState,
 ): Environment {

@@ -30,9 +30,7 @@ export function namesOf(env: Environment, kind: DeclarationKind): string[] {
 }
 
 export function declaredNames({ declarations }: Environment, kind: DeclarationKind): string[] {
-  const names: string[] = [];
-  for (const [name, declaration] of declarations) if (declaration.kind === kind) names.push(name);
-  return names;
+  return declarations.ofKind(kind).map(({ name }) => name.text);
 }
 
 const readableKinds: readonly DeclarationKind[] = ['let', 'meter', 'list', 'hours'];

@@ -30,7 +30,7 @@ export function readLet({ text: name, span }: NameNode, ctx: Context): Inferred 
   if (env.ask('isEndless', name)) return failed;
   const presence = ofPayload(ctx.presence);
   const id = JSON.stringify([name, ctx.inMeter, ctx.actions.number, presenceKey(presence)]);
-  const outcome = env.recorder.keep(variantOf(id, env), () => inferVariant(id, name, presence, ctx));
+  const outcome = env.recorder.share(variantOf(id, env), () => inferVariant(id, name, presence, ctx));
   env.variants.set(id, outcome);
   const { inferred } = outcome.value;
   if (inferred.expression === null) return failed;
@@ -58,8 +58,7 @@ function inferVariant(id: string, name: string, presence: Presence, ctx: Context
 /** Reports lets that depend on themselves or lie too deep. */
 export function findEndlessLets(env: Environment): void {
   const { circles, tooDeep } = letDependencies(env);
-  for (const { kind, name } of env.declarations.values()) {
-    if (kind !== 'let') continue;
+  for (const { name } of env.declarations.ofKind('let')) {
     const circle = circles.get(name.text);
     // A circle is one mistake, said of the first of its names.
     const isFirst = circle !== undefined && !circle.some((other) => env.endless.has(other));

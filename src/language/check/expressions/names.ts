@@ -4,8 +4,10 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { builtins } from '../../model/builtins.ts';
 import { gates } from '../../model/decision.ts';
+import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { PolicyFile } from '../../syntax/tree/tree.ts';
-import type { NamedDeclaration } from '../incremental/environment.ts';
+import type { Declarations, NamedDeclaration } from '../incremental/environment.ts';
+import type { CollectedNames } from '../incremental/state.ts';
 import { nameDeclaredTwice, nameReserved } from '../messages/errors.ts';
 
 /** Roots of paths that stand in every expression. */
@@ -30,26 +32,53 @@ export function isGate(name: string): boolean {
   return gates.some((gate) => gate === name);
 }
 
-function* declarationsOf(files: readonly PolicyFile[]): Generator<NamedDeclaration> {
-  for (const { declarations } of files) {
-    for (const declaration of declarations) if (declaration.kind !== 'action') yield declaration;
-  }
+/** With what was collected before, which is used up, only the names of files that have changed are looked at. */
+export function collectNames(files: readonly PolicyFile[], before: CollectedNames | null): CollectedNames {
+  return (before && followChanges(files, before)) ?? collectAll(files);
 }
 
-/** All declarations but actions, by name. */
-export function collectNames(
-  files: readonly PolicyFile[],
-  report: (diagnostic: Diagnostic) => void,
-): ReadonlyMap<string, NamedDeclaration> {
-  const declarations = new Map<string, NamedDeclaration>();
-  for (const declaration of declarationsOf(files)) {
-    if (declaration.name.text === '') continue;
+function collectAll(files: readonly PolicyFile[]): CollectedNames {
+  const byName = new Map<string, NamedDeclaration>();
+  const problems: Diagnostic[] = [];
+  for (const declaration of files.flatMap(namedIn)) {
     const { name } = declaration;
-    const earlier = declarations.get(name.text);
-    if (earlier !== undefined) report(nameDeclaredTwice(name, earlier.name));
-    else declarations.set(name.text, declaration);
+    const earlier = byName.get(name.text);
+    if (earlier !== undefined) problems.push(nameDeclaredTwice(name, earlier.name));
+    else byName.set(name.text, declaration);
     const reason = whyReserved(name.text);
-    if (reason !== null) report(nameReserved(name, reason));
+    if (reason !== null) problems.push(nameReserved(name, reason));
   }
-  return declarations;
+  return { files, byName, problems };
+}
+
+/** Null where a name stands twice or may not stand, before or now: which declaration counts is then said by the order of all. */
+function followChanges(files: readonly PolicyFile[], before: CollectedNames): CollectedNames | null {
+  const { byName, problems } = before;
+  if (problems.length > 0) return null;
+  const [now, then] = [new Set(files), new Set(before.files)];
+  for (const file of then) if (!now.has(file)) for (const { name } of namedIn(file)) byName.delete(name.text);
+  for (const file of now) {
+    if (then.has(file)) continue;
+    for (const declaration of namedIn(file)) {
+      const { text } = declaration.name;
+      if (byName.has(text) || whyReserved(text) !== null) return null;
+      byName.set(text, declaration);
+    }
+  }
+  return { files, byName, problems };
+}
+
+function namedIn({ declarations }: PolicyFile): readonly NamedDeclaration[] {
+  return declarations.filter((one) => one.kind !== 'action').filter(({ name }) => name.text !== '');
+}
+
+/** Declarations by their names, and those of one kind in the order of files; of those with one name the first. */
+export function declarationsOf({ files, byName }: CollectedNames): Declarations {
+  return {
+    get: (name) => byName.get(name),
+    ofKind: (kind) => {
+      const all = files.flatMap((file) => declarationsOfKind(file, kind));
+      return all.filter((one: NamedDeclaration) => byName.get(one.name.text) === one);
+    },
+  };
 }

@@ -18,6 +18,13 @@ import type { CheckState } from './state.ts';
 export type NamedDeclaration = Exclude<Declaration, ActionDeclaration>;
 export type DeclarationKind = NamedDeclaration['kind'];
 
+/** All declarations but actions. */
+export interface Declarations {
+  readonly get: (name: string) => NamedDeclaration | undefined;
+  /** In the order of files; of those with one name the first. */
+  readonly ofKind: <K extends DeclarationKind>(kind: K) => readonly Extract<NamedDeclaration, { kind: K }>[];
+}
+
 /** What may be asked about the rest of the set, by a name or key. */
 export interface CheckAnswers {
   readonly kind: DeclarationKind | undefined;
@@ -58,7 +65,7 @@ export interface Environment {
   readonly ask: <Q extends keyof CheckAnswers>(question: Q, key: string) => CheckAnswers[Q];
   readonly recorder: Recorder;
   readonly checkState: CheckState;
-  readonly declarations: ReadonlyMap<string, NamedDeclaration>;
+  readonly declarations: Declarations;
   readonly readListFile: (path: string) => ListFile;
   /** Null: in error. Shared types are inlined where they are named. */
   readonly types: Map<string, Slot | null>;

@@ -13,6 +13,14 @@ export function kept<T>(env: Environment, part: object, make: () => T): T {
   return outcome.value;
 }
 
+/** As `kept`, of what has many parts, such as the policies of a file: while it holds, none of them is looked at. */
+export function keptWhole<T>(env: Environment, part: object, make: () => T): T {
+  const { outcomes } = env.checkState;
+  const outcome = env.recorder.keepWhole(outcomes.get(part) as CheckOutcome<T> | undefined, make);
+  outcomes.set(part, outcome);
+  return outcome.value;
+}
+
 /** Whether the kept outcome of a part has parts of its own, such as the lets that it reads. */
 export function hasParts(env: Environment, part: object): boolean {
   return env.checkState.outcomes.get(part)?.said.some((one) => !('code' in one)) === true;

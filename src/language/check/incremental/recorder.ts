@@ -10,6 +10,8 @@ export interface CheckOutcome<T = unknown> {
   /** Question, key and answer by turns. */
   readonly asked: unknown[];
   readonly said: (Diagnostic | CheckOutcome)[];
+  /** A part of several others, such as a let that is read in several policies. */
+  isShared: boolean;
   readonly used: string[];
   readonly leftOut: Span[];
   /** False where it rests on more than it has asked, such as all names that a misspelt one may have meant. */
@@ -34,6 +36,13 @@ export interface Recorder {
   readonly askTooMuch: () => void;
   /** The earlier outcome where it still holds, else what is made now; a part of what is checked around it. */
   readonly keep: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
+  /** As `keep`, for what others may have as a part too. */
+  readonly share: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
+  /**
+   * As `keep`, for what has many parts: what these say and ask is written down once for all of them, so that nobody has to
+   * look at them while nothing of it changes. Shared parts stay parts.
+   */
+  readonly keepWhole: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
   /** What is made now, no part of anything. */
   readonly apart: <T>(make: () => T) => CheckOutcome<T>;
 }
@@ -58,6 +67,11 @@ export function createRecorder(round: number, tables: Tables): Recorder {
     return outcome.isSound;
   };
   const isSoundPart = (part: Diagnostic | CheckOutcome): boolean => 'code' in part || isSound(part);
+  const keep = <T>(earlier: CheckOutcome<T> | undefined, check: () => CheckOutcome<T>): CheckOutcome<T> => {
+    const outcome = earlier !== undefined && isSound(earlier) ? earlier : check();
+    current.said.push(outcome);
+    return outcome;
+  };
   return {
     say: (diagnostic) => void current.said.push(diagnostic),
     use: (name) => void current.used.push(name),
@@ -70,11 +84,9 @@ export function createRecorder(round: number, tables: Tables): Recorder {
     askTooMuch: () => {
       current.isLasting = false;
     },
-    keep: (earlier, check) => {
-      const outcome = earlier !== undefined && isSound(earlier) ? earlier : make(check);
-      current.said.push(outcome);
-      return outcome;
-    },
+    keep: (earlier, check) => keep(earlier, () => make(check)),
+    share: (earlier, check) => keep(earlier, () => Object.assign(make(check), { isShared: true })),
+    keepWhole: (earlier, check) => keep(earlier, () => inOne(make(check))),
     apart: make,
   };
 }
@@ -84,6 +96,7 @@ function emptyOutcome(round: number): CheckOutcome {
     value: null,
     asked: [],
     said: [],
+    isShared: false,
     used: [],
     leftOut: [],
     isLasting: true,
@@ -91,6 +104,29 @@ function emptyOutcome(round: number): CheckOutcome {
     isSound: true,
     walk: null,
   };
+}
+
+/** The outcome with what its own parts say and ask, each question once: in one round each has one answer. */
+function inOne<T>(outcome: CheckOutcome<T>): CheckOutcome<T> {
+  const whole: CheckOutcome<T> = { ...outcome, asked: [], said: [], used: [], leftOut: [] };
+  const asked = new Set<string>();
+  const add = (part: CheckOutcome): void => {
+    for (let at = 0; at < part.asked.length; at += 3) {
+      const question = `${part.asked[at]} ${part.asked[at + 1]}`;
+      if (asked.has(question)) continue;
+      asked.add(question);
+      whole.asked.push(part.asked[at], part.asked[at + 1], part.asked[at + 2]);
+    }
+    for (const name of part.used) if (!whole.used.includes(name)) whole.used.push(name);
+    whole.leftOut.push(...part.leftOut);
+    whole.isLasting &&= part.isLasting;
+    for (const one of part.said) {
+      if ('code' in one || one.isShared) whole.said.push(one);
+      else add(one);
+    }
+  };
+  add(outcome);
+  return whole;
 }
 
 function hasSameAnswers({ asked }: CheckOutcome, tables: Tables): boolean {

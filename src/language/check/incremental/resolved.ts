@@ -1,7 +1,15 @@
-// What has been found out about sets of actions: data only, which the checker's state keeps from one set to the next.
+// What has been found out about sets of actions, and policies: data only, which the checker's state keeps from one set to the next.
 
 import type { FactName } from '../../model/expression.ts';
+import type { Policy } from '../../model/policy.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
+import type { PolicyDeclaration } from '../../syntax/tree/tree.ts';
+
+/** A policy, and the declaration from which it comes. */
+export interface ResolvedPolicy {
+  readonly declaration: PolicyDeclaration;
+  readonly policy: Policy;
+}
 
 /** Sorted keys of the actions that a pattern matches; kept while they are the same. */
 export interface Match {

@@ -2,12 +2,15 @@
 // every question that it asked about the rest of the set. INVARIANT: an outcome is used again only where each of its
 // questions would be answered by the same value as before, so that nothing that comes out depends on the state.
 
+import type { DiagnosticsByFile } from '../../diagnostic/by-file.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../model/policy.ts';
 import type { PolicyFile } from '../../syntax/tree/tree.ts';
+import type { NamedDeclaration } from './environment.ts';
 import type { CheckOutcome } from './recorder.ts';
 import type { Renaming } from './rename.ts';
-import type { ActionSet, FactTypes, Match } from './resolved.ts';
+import type { ActionSet, FactTypes, Match, ResolvedPolicy } from './resolved.ts';
+import type { SortedPolicies } from './sorted-policies.ts';
 
 /** Serves one policy directory and one check at a time. */
 export interface CheckState {
@@ -30,16 +33,39 @@ export interface CheckState {
   readonly renamings: WeakMap<object, Renaming>;
   /** The parts of the set before, sound or not, whose equals keep their identity. */
   before: Omit<PolicySet, 'policies' | 'guarantees'>;
-  /** Names in the order of files, and the order in which they are sorted. */
-  order: { readonly names: readonly string[]; readonly sorted: readonly number[] };
+  /** Policies of files with lets, by what came of the file: their policies with the final ids. */
+  readonly renamedFiles: WeakMap<readonly ResolvedPolicy[], readonly ResolvedPolicy[]>;
+  names: CollectedNames | null;
+  order: SortedPolicies;
+  said: SaidByFile;
+  /** By set of actions, the rules about it that each file holds. */
+  groups: unknown;
   last: LastCheck | null;
 }
+
+/** All declarations but actions, by name, and what is wrong with the names. */
+export interface CollectedNames {
+  readonly files: readonly PolicyFile[];
+  readonly byName: Map<string, NamedDeclaration>;
+  readonly problems: readonly Diagnostic[];
+}
+
+/** The lists of one file that the parts of a set have said, and what they come to. */
+export interface SaidOfFile {
+  readonly lists: readonly (readonly Diagnostic[])[];
+  /** Sorted, each once. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export type SaidByFile = ReadonlyMap<string, SaidOfFile>;
 
 /** What checking comes to. */
 export interface CheckedSet {
   /** Null exactly when something is in error, here or (a gap that the parser reported) in the trees. */
   readonly set: PolicySet | null;
-  /** Errors and warnings, sorted by file and position. */
+  /** Errors and warnings. */
+  readonly byFile: DiagnosticsByFile;
+  /** The same in one list, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -75,6 +101,10 @@ export function createCheckState(): CheckState {
       meters: none,
       approvers: none,
     },
-    order: { names: [], sorted: [] },
+    renamedFiles: new WeakMap(),
+    names: null,
+    order: { byFile: [], sorted: [] },
+    said: none,
+    groups: null,
   };
 }

@@ -2,6 +2,7 @@
 // host reads the files; paths are relative to the policy directory, with forward slashes.
 
 import { isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { Declaration, PolicyFile, TextLiteral } from '../../syntax/tree/tree.ts';
 
 /** What the host found under a path. */
@@ -16,7 +17,11 @@ export type ListFileCode =
 /** Paths of the list files that the trees name, each once, sorted; paths that leave the directory are left out. */
 export function listFilesOf(files: readonly PolicyFile[]): readonly string[] {
   const paths = files
-    .flatMap((file) => file.declarations)
+    .flatMap((file) => [
+      ...declarationsOfKind(file, 'hours'),
+      ...declarationsOfKind(file, 'table'),
+      ...declarationsOfKind(file, 'list'),
+    ])
     .map((declaration) => {
       const named = fileOf(declaration);
       return named === null ? null : resolveListPath(named.span.file, named.value);

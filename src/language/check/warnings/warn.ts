@@ -3,16 +3,25 @@
 // are run each time.
 
 import type { Expression } from '../../model/expression.ts';
-import type { Policy, PolicySet } from '../../model/policy.ts';
-import type { PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
+import type { PolicySet } from '../../model/policy.ts';
+import type { PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { kept, keptWhole } from '../incremental/kept.ts';
+import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
 import type { Examined, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
 import { keptBeside } from './engine/kept-beside.ts';
 import { lazily } from './engine/lazily.ts';
 import { type RuleInPolicy, ruleInPolicy } from './engine/rule-in-policy.ts';
-import { inOrder, type RuleGroup, rulesByActions } from './engine/rules-by-actions.ts';
+import {
+  groupsByActions,
+  groupsOf,
+  inOrder,
+  type MergedGroups,
+  mergeGroups,
+  type RuleGroup,
+  rulesByActions,
+} from './engine/rules-by-actions.ts';
 import { claimedSessions } from './rules/claimed-sessions.ts';
 import { constantConditions } from './rules/constant-conditions.ts';
 import { currenciesNeverEqual } from './rules/currencies-never-equal.ts';
@@ -77,8 +86,8 @@ export interface Whole {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly env: Environment;
-  /** From which each policy comes. */
-  readonly declarations: ReadonlyMap<Policy, PolicyDeclaration>;
+  /** Those of each file, with the declarations from which they come. */
+  readonly policies: readonly (readonly ResolvedPolicy[])[];
   readonly used: ReadonlySet<string>;
 }
 
@@ -88,17 +97,28 @@ interface Findings {
   readonly listReads: readonly ListRead[];
 }
 
-export function warn({ set, files, env, declarations, used }: Whole): void {
-  const enforced: RuleInPolicy[] = [];
-  const listReads: ListRead[] = [];
-  for (const findings of examineAll(set, env, declarations)) {
-    for (const one of findings.enforced) enforced.push(one);
-    for (const one of findings.listReads) listReads.push(one);
-  }
-  const valueOfLet: ValueOfLet = (id) => set.lets.get(id)?.expression;
-  const around = rulesByActions(enforced);
-  const { indices } = env.checkState;
-  const checked: ExaminedRule = { set, files, env, valueOfLet, enforced, around, listReads, used, indices };
+/** The same of the policies of a file, or of what stands beside all policies. */
+interface Contribution {
+  readonly groups: readonly RuleGroup<RuleInPolicy>[];
+  readonly riskReaders: readonly RuleInPolicy[];
+  readonly listReads: readonly ListRead[];
+}
+
+export function warn({ set, files, env, policies, used }: Whole): void {
+  const contributions = [...policies.map((some) => examineFile(some, env)), examineOthers(set, env)];
+  const around = groupsByActions(groupsOfAll(contributions, env.checkState));
+  const checked: ExaminedRule = {
+    set,
+    files,
+    env,
+    valueOfLet: (id) => set.lets.get(id)?.expression,
+    rules: lazily(() => inOrder(around.groups)),
+    riskReaders: contributions.flatMap(({ riskReaders }) => riskReaders),
+    around,
+    listReads: contributions.flatMap(({ listReads }) => listReads),
+    used,
+    indices: env.checkState.indices,
+  };
   for (const rule of rulesOfSets) rule(checked);
   const besideAll = lazily(() => rulesOfGroups.map((rule) => rule(checked)));
   for (const group of around.groups) {
@@ -109,6 +129,20 @@ export function warn({ set, files, env, declarations, used }: Whole): void {
   }
 }
 
+function groupsOfAll(
+  contributions: readonly Contribution[],
+  checkState: Environment['checkState'],
+): readonly RuleGroup<RuleInPolicy>[] {
+  // What is kept as the groups is always made here.
+  const before = checkState.groups as MergedGroups<RuleInPolicy> | null;
+  const merged = mergeGroups(
+    contributions.map(({ groups }) => groups),
+    before ?? new Map(),
+  );
+  checkState.groups = merged;
+  return [...merged.values()].map(({ group }) => group);
+}
+
 const fewMax = 512;
 
 /** The rules that look at a group, where few speak of its actions: nothing else has to be indexed for them. Else null. */
@@ -117,43 +151,60 @@ function besideFew(
   checked: ExaminedRule,
 ): readonly GroupRule[] | null {
   if (near.reduce((count, { rules }) => count + rules.length, 0) > fewMax) return null;
-  const enforced = inOrder(near);
-  const few: ExaminedRule = { ...checked, enforced, around: rulesByActions(enforced), indices: new Map() };
+  const rules = inOrder(near);
+  const few: ExaminedRule = {
+    ...checked,
+    rules: () => rules,
+    around: rulesByActions(rules),
+    indices: new Map(),
+  };
   return rulesOfGroups.map((rule) => rule(few));
 }
 
-function* examineAll(
-  set: PolicySet,
-  env: Environment,
-  declarations: ReadonlyMap<Policy, PolicyDeclaration>,
-): Generator<Findings> {
-  for (const policy of set.policies) {
-    const declaration = declarations.get(policy) ?? null;
-    yield kept(env, policy, () =>
-      examine(
-        policy.rules.map(({ condition }) => condition),
-        env,
-        { policy, declaration },
+/** In the order of the names of policies. */
+function examineFile(policies: readonly ResolvedPolicy[], env: Environment): Contribution {
+  return keptWhole(env, policies, () => {
+    const sorted = policies.toSorted((a, b) => (a.policy.name < b.policy.name ? -1 : 1));
+    return contributionOf(
+      sorted.map(({ policy, declaration }) =>
+        kept(env, policy, () =>
+          examine(
+            policy.rules.map(({ condition }) => condition),
+            env,
+            { policy, declaration },
+          ),
+        ),
       ),
     );
-  }
-  for (const one of set.lets.values()) yield kept(env, one, () => examineLet(one.expression, env));
-  for (const meter of set.meters.values()) yield kept(env, meter, () => examine(given([meter.when]), env));
-  for (const one of set.guarantees) {
-    yield kept(env, one, () => examine(given(one.claims.map(({ when }) => when)), env));
-  }
+  });
+}
+
+function examineOthers({ lets, meters, guarantees }: PolicySet, env: Environment): Contribution {
+  return contributionOf([
+    ...[...lets.values()].map((one) => kept(env, one, () => examineLet(one.expression, env))),
+    ...[...meters.values()].map((meter) => kept(env, meter, () => examine(given([meter.when]), env))),
+    ...guarantees.map((one) => kept(env, one, () => examine(given(one.claims.map(({ when }) => when)), env))),
+  ]);
+}
+
+function contributionOf(findings: readonly Findings[]): Contribution {
+  const enforced = findings.flatMap((one) => one.enforced);
+  return {
+    groups: groupsOf(enforced),
+    riskReaders: enforced.filter(({ riskTests }) => riskTests.length > 0),
+    listReads: findings.flatMap(({ listReads }) => listReads),
+  };
 }
 
 function given(conditions: readonly (Expression | null)[]): readonly Expression[] {
   return conditions.filter((condition) => condition !== null);
 }
 
-interface OfPolicy {
-  readonly policy: Policy;
-  readonly declaration: PolicyDeclaration | null;
-}
-
-function examine(conditions: readonly Expression[], env: Environment, of: OfPolicy | null = null): Findings {
+function examine(
+  conditions: readonly Expression[],
+  env: Environment,
+  of: ResolvedPolicy | null = null,
+): Findings {
   const valueOfLet = letsAskedFor(env);
   const enforced = of === null ? [] : enforcedRules(of, env, valueOfLet);
   const examined: Examined = { env, valueOfLet, conditions, declaration: of?.declaration ?? null, enforced };
@@ -183,14 +234,12 @@ function letsAskedFor(env: Environment): ValueOfLet {
 }
 
 function enforcedRules(
-  { policy, declaration }: OfPolicy,
+  { policy, declaration }: ResolvedPolicy,
   env: Environment,
   valueOfLet: ValueOfLet,
 ): readonly RuleInPolicy[] {
-  const names = new Map(declaration?.rules.map(({ name }) => [name.text, name.span]));
+  const names = new Map(declaration.rules.map(({ name }) => [name.text, name.span]));
   return policy.rules
     .filter(({ isShadow }) => !isShadow)
-    .map((rule) =>
-      ruleInPolicy(rule, policy.actions, names.get(rule.name) ?? rule.span, { env, valueOfLet }),
-    );
+    .map((rule) => ruleInPolicy(rule, policy, names.get(rule.name) ?? rule.span, { env, valueOfLet }));
 }

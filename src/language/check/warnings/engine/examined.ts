@@ -33,7 +33,9 @@ export interface ExaminedRule {
   readonly env: Environment;
   readonly valueOfLet: ValueOfLet;
   /** Rules that count, of all policies by name. */
-  readonly enforced: readonly RuleInPolicy[];
+  readonly rules: () => readonly RuleInPolicy[];
+  /** Those of them that read the risk. */
+  readonly riskReaders: readonly RuleInPolicy[];
   readonly around: RulesByActions<RuleInPolicy>;
   readonly listReads: readonly ListRead[];
   /** Names that something refers to. */

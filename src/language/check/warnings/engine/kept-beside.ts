@@ -36,6 +36,7 @@ function isSameRules(
 }
 
 function areSame(a: readonly RuleInPolicy[], b: readonly RuleInPolicy[]): boolean {
+  if (a === b) return true;
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
   return true;

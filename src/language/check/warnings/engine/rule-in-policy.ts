@@ -3,7 +3,7 @@
 import type { Span } from '../../../diagnostic/span.ts';
 import { childrenOf } from '../../../model/children.ts';
 import type { Compare, Expression, FieldRead, MeterRead } from '../../../model/expression.ts';
-import type { Rule } from '../../../model/policy.ts';
+import type { Policy, Rule } from '../../../model/policy.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
 import { domainAtomsOf } from '../../logic/domains.ts';
@@ -15,6 +15,8 @@ import { hashOf } from './hash.ts';
 
 export interface RuleInPolicy {
   readonly rule: Rule;
+  /** The name of its policy. */
+  readonly policy: string;
   /** Keys of the actions that it speaks of; the same array for rules that speak of the same. */
   readonly actions: readonly string[];
   /** Place of its name. */
@@ -50,7 +52,7 @@ interface Around {
 
 export function ruleInPolicy(
   rule: Rule,
-  actions: readonly string[],
+  { name: policy, actions }: Pick<Policy, 'name' | 'actions'>,
   name: Span,
   { env, valueOfLet }: Around,
 ): RuleInPolicy {
@@ -73,6 +75,7 @@ export function ruleInPolicy(
   const { condition } = rule;
   return {
     rule,
+    policy,
     actions,
     name,
     parts,

@@ -10,8 +10,6 @@ interface OfActions {
 export interface RuleGroup<T> {
   readonly actions: readonly string[];
   readonly rules: readonly T[];
-  /** The places of the rules among all that were given. */
-  readonly places: readonly number[];
 }
 
 export interface RulesByActions<T> {
@@ -24,7 +22,11 @@ export interface RulesByActions<T> {
 }
 
 export function rulesByActions<T extends OfActions>(rules: readonly T[]): RulesByActions<T> {
-  const groups = groupsOf(rules);
+  return groupsByActions(groupsOf(rules));
+}
+
+/** As `rulesByActions`, where the groups are known. */
+export function groupsByActions<T>(groups: readonly RuleGroup<T>[]): RulesByActions<T> {
   const byKey = new Map<string, RuleGroup<T>[]>();
   for (const group of groups) {
     for (const key of group.actions) {
@@ -60,19 +62,17 @@ export function rulesByActions<T extends OfActions>(rules: readonly T[]): RulesB
 interface OpenGroup<T> {
   readonly actions: readonly string[];
   readonly rules: T[];
-  readonly places: number[];
 }
 
-function groupsOf<T extends OfActions>(rules: readonly T[]): readonly RuleGroup<T>[] {
+export function groupsOf<T extends OfActions>(rules: readonly T[]): readonly RuleGroup<T>[] {
   const groups = new Map<readonly string[], OpenGroup<T>>();
-  for (const [at, one] of rules.entries()) {
+  for (const one of rules) {
     let group = groups.get(one.actions);
     if (group === undefined) {
-      group = { actions: one.actions, rules: [], places: [] };
+      group = { actions: one.actions, rules: [] };
       groups.set(one.actions, group);
     }
     group.rules.push(one);
-    group.places.push(at);
   }
   return [...groups.values()];
 }
@@ -102,12 +102,67 @@ function holdsAll(actions: readonly string[], keys: readonly string[]): boolean 
   return keys.every((key) => held.has(key));
 }
 
-/** The rules of several groups, in the order in which they were given. */
-export function inOrder<T>(groups: readonly RuleGroup<T>[]): readonly T[] {
+/** A rule of a policy; all rules of a policy speak of the same actions. */
+interface OfPolicy {
+  readonly policy: string;
+}
+
+/** The rules of several groups in the order of their policies. */
+export function inOrder<T extends OfPolicy>(groups: readonly RuleGroup<T>[]): readonly T[] {
   const [only, ...others] = groups;
   if (only !== undefined && others.length === 0) return only.rules;
-  return groups
-    .flatMap(({ rules, places }) => rules.map((one, index) => ({ one, at: places[index]! })))
-    .sort((a, b) => a.at - b.at)
-    .map(({ one }) => one);
+  return groups.flatMap(({ rules }) => rules).sort(byPolicy);
+}
+
+function byPolicy(a: OfPolicy, b: OfPolicy): number {
+  return a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : 0;
+}
+
+/** What the files say of one set of actions, and all of it in one group. */
+interface MergedGroup<T> {
+  readonly parts: readonly RuleGroup<T>[];
+  readonly group: RuleGroup<T>;
+}
+
+export type MergedGroups<T> = ReadonlyMap<readonly string[], MergedGroup<T>>;
+
+/** The groups of all files joined, each the same as before while its parts are. */
+export function mergeGroups<T extends OfPolicy>(
+  byFile: readonly (readonly RuleGroup<T>[])[],
+  before: MergedGroups<T>,
+): MergedGroups<T> {
+  const parts = Map.groupBy(byFile.flat(), ({ actions }) => actions);
+  return new Map([...parts].map(([actions, some]) => [actions, merged(some, before.get(actions))] as const));
+}
+
+function merged<T extends OfPolicy>(
+  parts: readonly RuleGroup<T>[],
+  before: MergedGroup<T> | undefined,
+): MergedGroup<T> {
+  if (before !== undefined && areSame(parts, before.parts)) return before;
+  const [first, ...others] = parts;
+  if (first !== undefined && others.length === 0) return { parts, group: first };
+  const rules = before === undefined ? null : replaced(parts, before);
+  return { parts, group: { actions: first!.actions, rules: rules ?? inOrder(parts) } };
+}
+
+/** The rules before with those of changed parts in the places of those that they replace; null where they have other policies. */
+function replaced<T extends OfPolicy>(
+  parts: readonly RuleGroup<T>[],
+  before: MergedGroup<T>,
+): readonly T[] | null {
+  if (parts.length !== before.parts.length) return null;
+  const changed = new Map<T, T>();
+  for (const [at, { rules }] of parts.entries()) {
+    const then = before.parts[at]!.rules;
+    if (then === rules) continue;
+    if (then.length !== rules.length || rules.some(({ policy }, index) => policy !== then[index]!.policy))
+      return null;
+    for (const [index, rule] of rules.entries()) changed.set(then[index]!, rule);
+  }
+  return before.group.rules.map((one) => changed.get(one) ?? one);
+}
+
+function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
 }

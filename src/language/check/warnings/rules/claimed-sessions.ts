@@ -4,11 +4,9 @@ import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 
-export function claimedSessions({ enforced, env }: ExaminedRule): GroupRule {
+export function claimedSessions({ rules: all, env }: ExaminedRule): GroupRule {
   const limited = lazily(() => {
-    const limiting = enforced.filter(({ meterReads }) =>
-      meterReads.some(({ isPerSession }) => !isPerSession),
-    );
+    const limiting = all().filter(({ meterReads }) => meterReads.some(({ isPerSession }) => !isPerSession));
     return new Set(limiting.flatMap(({ actions }) => actions));
   });
   return ({ rules, actions }) => {

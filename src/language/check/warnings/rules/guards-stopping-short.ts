@@ -15,14 +15,13 @@ import { boundsIn } from './upper-bounds-alone.ts';
 type Interval = Extract<Values, { kind: 'range' }>;
 
 export function guardsStoppingShort(checked: ExaminedRule): GroupRule {
-  const { enforced } = checked;
   const isMet = lazily(() =>
     reachesOf(
-      enforced.filter(({ rule }) => isGuard(rule)),
+      checked.rules().filter(({ rule }) => isGuard(rule)),
       checked,
     ),
   );
-  const firstGrant = lazily(() => grantsOf(enforced.filter(({ rule }) => rule.effect === 'allow')));
+  const firstGrant = lazily(() => grantsOf(checked.rules().filter(({ rule }) => rule.effect === 'allow')));
   return ({ rules }) => {
     for (const one of rules) {
       if (!isGuard(one.rule) || one.statement.isEmpty) continue;
@@ -108,7 +107,7 @@ function grantsOf(
   const open = new Map<string, AllowsByText>();
   const openAbove = (actions: readonly string[], key: string): AllowsByText => {
     const groups = meeting(actions);
-    const name = `${groups.map(({ places }) => places[0]).join()} ${key}`;
+    const name = `${groups.map(({ rules }) => rules[0]!.rule.id).join('\n')} ${key}`;
     const known = open.get(name) ?? allowsByText(inOrder(groups).filter((allow) => !isBounded(allow, key)));
     open.set(name, known);
     return known;

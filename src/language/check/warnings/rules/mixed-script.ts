@@ -3,6 +3,7 @@
 
 import type { Span } from '../../../diagnostic/span.ts';
 import type { Expression } from '../../../model/expression.ts';
+import { declarationsOfKind } from '../../../syntax/tree/by-kind.ts';
 import type { ActionDeclaration, RecordBody, TypeDeclaration, TypeNode } from '../../../syntax/tree/tree.ts';
 import { isMixedScript } from '../../../value/scripts.ts';
 import type { Environment } from '../../incremental/environment.ts';
@@ -20,9 +21,8 @@ interface Text {
 }
 
 export function mixedScriptInDeclarations({ files, env }: ExaminedRule): void {
-  for (const { declarations } of files) {
-    for (const declaration of declarations) {
-      if (declaration.kind !== 'action' && declaration.kind !== 'type') continue;
+  for (const file of files) {
+    for (const declaration of [...declarationsOfKind(file, 'action'), ...declarationsOfKind(file, 'type')]) {
       const part = declaration.kind === 'action' ? declaration.body : declaration.type;
       kept(env, part, () => {
         for (const { text, span } of textsOf(declaration)) reportText(text, span, env);

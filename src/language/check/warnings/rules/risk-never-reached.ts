@@ -7,17 +7,15 @@ import { type Decimal, toNumber } from '../../../value/decimal.ts';
 import { constantValue } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule } from '../engine/examined.ts';
-import { rulesByActions } from '../engine/rules-by-actions.ts';
 
 const riskMax = 100;
 
-export function riskNeverReached({ enforced, env, valueOfLet }: ExaminedRule): void {
-  const reading = enforced.filter(({ riskTests }) => riskTests.length > 0);
-  if (reading.length === 0) return;
-  const mostOf = mostPoints(enforced);
+export function riskNeverReached({ riskReaders, around, env, valueOfLet }: ExaminedRule): void {
+  if (riskReaders.length === 0) return;
+  const mostOf = mostPoints(around);
   const mostByActions = new Map<readonly string[], number>();
   const most = new Map<string, Reading>();
-  for (const { riskTests, actions } of reading) {
+  for (const { riskTests, actions } of riskReaders) {
     const here = mostByActions.get(actions) ?? mostOf(actions);
     mostByActions.set(actions, here);
     for (const node of riskTests) {
@@ -40,10 +38,10 @@ export function riskNeverReached({ enforced, env, valueOfLet }: ExaminedRule): v
 }
 
 /** The most points that the rules of one of the actions add together. */
-function mostPoints(rules: ExaminedRule['enforced']): (actions: readonly string[]) => number {
+function mostPoints({ groups }: ExaminedRule['around']): (actions: readonly string[]) => number {
   const byAction = new Map<string, number>();
-  for (const { actions, rules: group } of rulesByActions(rules).groups) {
-    const points = group.reduce((sum, { rule }) => sum + Math.max(0, rule.points), 0);
+  for (const { actions, rules } of groups) {
+    const points = rules.reduce((sum, { rule }) => sum + Math.max(0, rule.points), 0);
     if (points > 0) for (const key of actions) byAction.set(key, (byAction.get(key) ?? 0) + points);
   }
   return (actions) =>

@@ -10,8 +10,8 @@ import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { type Following, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
 export function rulesImplied(checked: ExaminedRule): GroupRule {
-  const { enforced, env } = checked;
-  const alike = lazily(() => Map.groupBy(enforced.filter(isNoPoints), ({ asks }) => asks));
+  const { env } = checked;
+  const alike = lazily(() => Map.groupBy(checked.rules().filter(isNoPoints), ({ asks }) => asks));
   const indices = new Map<string, Following<RuleInPolicy>>();
   const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {
     const index =

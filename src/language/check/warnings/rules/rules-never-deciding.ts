@@ -9,8 +9,8 @@ import { type RulesByActions, rulesByActions } from '../engine/rules-by-actions.
 import { indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
 export function rulesNeverDeciding(checked: ExaminedRule): GroupRule {
-  const { enforced, env } = checked;
-  const denials = lazily(() => enforced.filter(({ rule }) => rule.effect === 'deny'));
+  const { env } = checked;
+  const denials = lazily(() => checked.rules().filter(({ rule }) => rule.effect === 'deny'));
   const open = lazily(() => rulesByActions(denials().filter(isUnconditional)));
   const following = lazily(() =>
     indexStatements(
@@ -52,6 +52,6 @@ function firstDenial(
 ): RuleInPolicy | undefined {
   if (!actions.every((key) => denials.speakingOf(key).length > 0)) return undefined;
   const [first, ...others] = denials.meeting(actions);
-  const earliest = others.reduce((a, b) => (a === undefined || b.places[0]! < a.places[0]! ? b : a), first);
+  const earliest = others.reduce((a, b) => (b.rules[0]!.policy < a!.rules[0]!.policy ? b : a), first);
   return earliest?.rules[0];
 }

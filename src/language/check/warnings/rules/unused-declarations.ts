@@ -1,6 +1,6 @@
 // A declaration that nothing names is a misspelling elsewhere, or left over.
 
-import type { DeclarationKind } from '../../incremental/environment.ts';
+import type { DeclarationKind, NamedDeclaration } from '../../incremental/environment.ts';
 import { article } from '../../messages/errors.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule } from '../engine/examined.ts';
@@ -17,8 +17,8 @@ const mustBeUsed: readonly DeclarationKind[] = [
 ];
 
 export function unusedDeclarations({ env, used }: ExaminedRule): void {
-  for (const { name, kind } of env.declarations.values()) {
-    if (!mustBeUsed.includes(kind) || used.has(name.text)) continue;
+  for (const { name, kind } of mustBeUsed.flatMap<NamedDeclaration>(env.declarations.ofKind)) {
+    if (used.has(name.text)) continue;
     const message = `${article(kind).replace(/^an? /, '')} \`${name.text}\` is never used`;
     env.report(warning('unused-declaration', name.span, message, { help: 'use it or remove it' }));
   }

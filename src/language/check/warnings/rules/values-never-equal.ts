@@ -45,9 +45,9 @@ export function literalsNeverEqual({ conditions, env }: Examined): void {
 /** Entries of declared lists that nothing which is looked up can equal. */
 export function entriesNeverEqual(checked: ExaminedRule): void {
   const uses = usesOfLists(checked);
-  for (const declaration of checked.env.declarations.values()) {
-    const own = declaration.kind === 'list' ? uses.get(declaration.name.text) : undefined;
-    if (declaration.kind === 'list' && own !== undefined) reportList(declaration, own, checked);
+  for (const declaration of checked.env.declarations.ofKind('list')) {
+    const own = uses.get(declaration.name.text);
+    if (own !== undefined) reportList(declaration, own, checked);
   }
 }
 
@@ -106,10 +106,8 @@ function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
     if (uses.get(list)?.has(name) === true) continue;
     add(list, name, subject === null ? null : acceptsOf(subject, ignoringCase ? fold : undefined));
   }
-  for (const declaration of env.declarations.values()) {
-    if (declaration.kind === 'hours' && declaration.except !== null) {
-      add(declaration.except.text, 'everything', null);
-    }
+  for (const { except } of env.declarations.ofKind('hours')) {
+    if (except !== null) add(except.text, 'everything', null);
   }
   return uses;
 }

@@ -21,7 +21,7 @@ export function valuesNeverGranted({ set, env, around, valueOfLet }: ExaminedRul
     const groups = around.speakingOf(action.key);
     if (groups.length === 0) continue;
     keptBeside(env, action, groups, () => {
-      const name = groups.map(({ places }) => places[0]).join();
+      const name = groups.map(({ rules }) => rules[0]!.rule.id).join('\n');
       const enumerations = found.get(name) ?? enumerationsIn(inOrder(groups).filter(isAllow), valueOfLet);
       found.set(name, enumerations);
       for (const enumeration of enumerations) reportField(action, enumeration, env.report);

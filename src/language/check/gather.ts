@@ -1,0 +1,120 @@
+// What has been said in a check, part by part: names that are used, variants of lets, diagnostics by file. A file of which every
+// part says what it said before has the same list of diagnostics as before, and nothing is sorted.
+
+import { type DiagnosticsByFile, groupByFile, hasErrorsIn } from '../diagnostic/by-file.ts';
+import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
+import type { LetVariant } from './expressions/lets.ts';
+import type { CheckOutcome } from './incremental/recorder.ts';
+import type { SaidByFile, SaidOfFile } from './incremental/state.ts';
+import { sameOrNew } from './logic/same.ts';
+
+export interface Gathering {
+  readonly used: Set<string>;
+  /** Whether something is in error, or left out. */
+  readonly isWhole: () => boolean;
+  readonly variants: Map<string, LetVariant>;
+  readonly outcomes: Map<string, CheckOutcome<LetVariant>>;
+  readonly report: (diagnostics: readonly Diagnostic[]) => void;
+  readonly gather: (outcome: CheckOutcome) => void;
+  /** What has been said of each file. */
+  readonly saidAfter: (before: SaidByFile) => SaidByFile;
+}
+
+export function createGathering(): Gathering {
+  const lists = new Map<string, (readonly Diagnostic[])[]>();
+  const used = new Set<string>();
+  const variants = new Map<string, LetVariant>();
+  const outcomes = new Map<string, CheckOutcome<LetVariant>>();
+  const walk = {};
+  let isWhole = true;
+  const add = (said: DiagnosticsByFile): void => {
+    for (const [file, some] of said) {
+      const known = lists.get(file);
+      if (known === undefined) lists.set(file, [some]);
+      else known.push(some);
+    }
+    if (hasErrorsIn(said)) isWhole = false;
+  };
+  const gather = (outcome: CheckOutcome): void => {
+    if (outcome.walk === walk) return;
+    outcome.walk = walk;
+    for (const name of outcome.used) used.add(name);
+    if (outcome.leftOut.length > 0) isWhole = false;
+    const { value } = outcome;
+    if (isVariant(value)) {
+      variants.set(value.id, value);
+      outcomes.set(value.id, outcome as CheckOutcome<LetVariant>);
+    }
+    if (outcome.said.length === 0) return;
+    const { said, parts } = takenApart(outcome);
+    add(said);
+    parts.forEach(gather);
+  };
+  return {
+    used,
+    isWhole: () => isWhole,
+    variants,
+    outcomes,
+    report: (diagnostics) => add(groupByFile(diagnostics)),
+    gather,
+    saidAfter: (before) =>
+      new Map([...lists].map(([file, some]) => [file, saidOfFile(some, before.get(file))] as const)),
+  };
+}
+
+function isVariant(value: unknown): value is LetVariant {
+  return typeof value === 'object' && value !== null && 'inferred' in value;
+}
+
+interface TakenApart {
+  readonly said: DiagnosticsByFile;
+  readonly parts: readonly CheckOutcome[];
+}
+
+const known = new WeakMap<CheckOutcome, TakenApart>();
+
+function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
+  return !('code' in part);
+}
+
+/** What an outcome says itself, and its parts; all of it has been checked. */
+function takenApart(outcome: CheckOutcome): TakenApart {
+  const before = known.get(outcome);
+  if (before !== undefined) return before;
+  const said = groupByFile(outcome.said.filter((one) => 'code' in one));
+  const apart = { said, parts: outcome.said.filter(isOutcome) };
+  known.set(outcome, apart);
+  return apart;
+}
+
+function saidOfFile(lists: SaidOfFile['lists'], before: SaidOfFile | undefined): SaidOfFile {
+  if (before !== undefined && areSame(lists, before.lists)) return before;
+  const all = eachOnce(sortDiagnostics(lists.flat()));
+  const then = before?.diagnostics ?? [];
+  const made = all.map((one, at) => sameOrNew(then[at], one));
+  return { lists, diagnostics: before !== undefined && areSame(made, then) ? then : made };
+}
+
+function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
+}
+
+/** Sorted diagnostics without those that say the same of the same place as an earlier one. */
+function eachOnce(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
+  const kept: Diagnostic[] = [];
+  for (const one of sorted) {
+    let at = kept.length - 1;
+    while (at >= 0 && isAtSamePlace(kept[at]!, one) && !saysSame(kept[at]!, one)) at -= 1;
+    if (at < 0 || !isAtSamePlace(kept[at]!, one)) kept.push(one);
+  }
+  return kept;
+}
+
+/** What diagnostics are sorted by. */
+function isAtSamePlace(a: Diagnostic, b: Diagnostic): boolean {
+  return a.span.start === b.span.start && a.code === b.code && a.span.file === b.span.file;
+}
+
+function saysSame(a: Diagnostic, b: Diagnostic): boolean {
+  return a.span.end === b.span.end && a.message === b.message;
+}

@@ -1,0 +1,58 @@
+// The policies of all files in the order of their names. Where the policies of some files are others of the same names, these
+// take the places of those before, and nothing is sorted.
+
+import type { Policy } from '../../model/policy.ts';
+
+export interface SortedPolicies {
+  readonly byFile: readonly (readonly Named[])[];
+  readonly sorted: readonly Policy[];
+}
+
+interface Named {
+  readonly policy: Policy;
+}
+
+/** Names stand code unit by code unit, as all names do. */
+export function sortPolicies(byFile: SortedPolicies['byFile'], before: SortedPolicies): SortedPolicies {
+  return { byFile, sorted: replaced(byFile, before) ?? sortAll(byFile) };
+}
+
+function sortAll(byFile: SortedPolicies['byFile']): readonly Policy[] {
+  const all = byFile.flatMap((policies) => policies.map(({ policy }) => policy));
+  return all.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** Null where the names have changed. */
+function replaced(byFile: SortedPolicies['byFile'], before: SortedPolicies): readonly Policy[] | null {
+  if (byFile.length !== before.byFile.length) return null;
+  const sorted = [...before.sorted];
+  for (const [at, policies] of byFile.entries()) {
+    const then = before.byFile[at]!;
+    if (policies !== then && !replaceIn(sorted, then, policies)) return null;
+  }
+  return sorted;
+}
+
+function replaceIn(sorted: Policy[], before: readonly Named[], now: readonly Named[]): boolean {
+  if (before.length !== now.length) return false;
+  return now.every(({ policy }, at) => {
+    const old = before[at]!.policy;
+    if (old === policy) return true;
+    const place = placeOf(old.name, sorted);
+    // A name that stands twice has no place of its own.
+    if (old.name !== policy.name || sorted[place] !== old) return false;
+    sorted[place] = policy;
+    return true;
+  });
+}
+
+/** The first place of the name, by halving. */
+function placeOf(name: string, sorted: readonly Policy[]): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]!.name < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
