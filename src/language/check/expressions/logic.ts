@@ -5,6 +5,7 @@ import type { Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
 import type { Binary, ExpressionNode as Tree, Unary } from '../../syntax/tree/tree.ts';
 import { both, either } from '../logic/presence.ts';
+import { trimmedList } from '../logic/trimmed-list.ts';
 import { type Context, type Inferred, inferCondition, withPresence } from './context.ts';
 
 export function inferAnd(node: Binary, ctx: Context): Inferred {
@@ -73,7 +74,7 @@ function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node
     if (operand.kind === kind && !isAnyOf(operand)) for (const inner of operand.operands) flat.push(inner);
     else flat.push(operand);
   }
-  return { kind, operands: flat, type: booleanType, span: node.span };
+  return { kind, operands: trimmedList(flat), type: booleanType, span: node.span };
 }
 
 /** Entries of a list that may be tested one by one: each is a test of its own in the compiled function. */

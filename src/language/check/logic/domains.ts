@@ -24,6 +24,7 @@ import { length } from '../../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
 import { valueAs } from './literals.ts';
 import { structureOf } from './structure.ts';
+import { trimmedList } from './trimmed-list.ts';
 import {
   areDisjointSets,
   type DomainAtom,
@@ -103,7 +104,7 @@ export function domainAtomsOf(
       for (const operand of node.operands) {
         for (const atom of domainAtomsOf(operand, isTrue, valueOfLet)) atoms.push(atom);
       }
-      return atoms;
+      return trimmedList(atoms);
     }
     case 'let': {
       const value = valueOfLet(node.id);

@@ -6,6 +6,7 @@ import { booleanType } from '../../model/type.ts';
 import type { ValueOfLet } from './constants.ts';
 import { domainAtomsOf, isImpossible, valuesLeft } from './domains.ts';
 import { structureOf as structureOfData } from './structure.ts';
+import { trimmedList } from './trimmed-list.ts';
 import type { DomainAtom } from './value-sets.ts';
 import { areDisjointSets, isEmpty, type Values } from './value-sets.ts';
 
@@ -65,7 +66,7 @@ export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Stat
   const left = valuesLeft(atoms);
   const choices = facts.filter(({ kind }) => kind === 'or').map(alternativesOf);
   return {
-    goals: goalsOf(condition, reading),
+    goals: trimmedList(goalsOf(condition, reading)),
     isEmpty: [...left.values()].some(isEmpty),
     structures,
     left,

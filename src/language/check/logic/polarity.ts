@@ -4,6 +4,7 @@
 import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { ValueOfLet } from './constants.ts';
+import { trimmedList } from './trimmed-list.ts';
 
 /** 1: with the part; -1: against it; 0: neither for sure. */
 export type Polarity = 1 | -1 | 0;
@@ -35,7 +36,7 @@ export function partsWithPolarity(condition: Expression, valueOfLet: ValueOfLet)
       if (inner.kind !== 'literal') pending.push({ node: inner, polarity: within });
     }
   }
-  return parts;
+  return trimmedList(parts);
 }
 
 function polarityWithin(node: Expression, polarity: Polarity): Polarity {

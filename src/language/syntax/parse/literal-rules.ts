@@ -212,7 +212,8 @@ export abstract class LiteralParser extends NodeParser {
       this.CONSUME(sign.dot);
       steps.push(plainName(this.CONSUME(Word), this)!);
     }
-    return pathOf(root, steps);
+    // Grown one by one, it has room for many more.
+    return pathOf(root, steps.slice());
   }
 
   protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {

@@ -10,6 +10,7 @@ import { domainAtomsOf } from '../../logic/domains.ts';
 import { type Statement, statementOf } from '../../logic/implication.ts';
 import { type Part, partsWithPolarity } from '../../logic/polarity.ts';
 import { structureOf } from '../../logic/structure.ts';
+import { trimmedList } from '../../logic/trimmed-list.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { hashOf } from './hash.ts';
 
@@ -79,7 +80,7 @@ export function ruleInPolicy(
     actions,
     name,
     parts,
-    literals,
+    literals: trimmedList(literals),
     atoms: domainAtomsOf(condition, true, valueOfLet),
     statement: statementOf(condition, valueOfLet),
     meterReads,

@@ -2,6 +2,7 @@
 // one is said by the rule alone, so that rules come and go without moving the others.
 
 import type { Goal, Known, Statement } from '../../logic/implication.ts';
+import { trimmedList } from '../../logic/trimmed-list.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { areDisjointSets, type End, isEmpty, type Values } from '../../logic/value-sets.ts';
 import { createRanges, type Ranges } from './ranges.ts';
@@ -238,7 +239,7 @@ function lookOf({ left }: Known): Look {
       if (text !== undefined) marks.push(statementMark(key, text));
     }
   }
-  return { marks, ranges };
+  return { marks: trimmedList(marks), ranges: trimmedList(ranges) };
 }
 
 /** Adds to `found` the rules that may follow, each once; false as soon as there are more than `most`. */
