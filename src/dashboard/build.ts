@@ -4,12 +4,14 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 
 const root = import.meta.dirname;
 const place = join(root, 'dist');
 const markFile = join(place, '.built');
+/** What the editor's worker is made of, besides the dashboard. */
+const languageFolders = ['assist', 'diagnostic', 'model', 'syntax', 'value'];
 
 const digest = sourcesDigest();
 if (!process.argv.includes('--if-needed') || !isBuilt(digest)) {
@@ -40,9 +42,13 @@ function isBuilt(expected: string): boolean {
 
 function sourcesDigest(): string {
   const hash = createHash('sha256');
-  const sources = filesOf(root).filter((path) => !path.startsWith(place));
+  const own = filesOf(root).filter((path) => !path.startsWith(place));
+  const sources = [
+    ...own,
+    ...languageFolders.flatMap((folder) => filesOf(join(root, '../language', folder))),
+  ];
   for (const path of [...sources, join(root, '../../package-lock.json')].sort()) {
-    hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
+    hash.update(relative(root, path)).update('\0').update(readFileSync(path)).update('\0');
   }
   return hash.digest('hex');
 }

@@ -137,6 +137,34 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   expect(shared.policies.state().failure).toBeNull();
 });
 
+test('a worker says what names are, completes and formats', async () => {
+  const { shared } = await world();
+  const { page } = await open(shared, { email });
+  await page.goto('/playground');
+  const editor = policyEditor(page);
+  await editor.waitFor();
+  expect(page.workers().map((worker) => new URL(worker.url()).pathname)).toEqual([
+    expect.stringMatching(/^\/assets\/policy-thread-/),
+  ]);
+  await editor.locator('.cm-name-meter:not(.cm-name-declared)').first().hover();
+  await page.locator('.cm-said').getByText('meter spent = sum(payload.amount)').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await editor.locator('.cm-name-action', { hasText: 'pay.create' }).first().hover();
+  await page.locator('.cm-said').getByText('- escalate `pay/large`').waitFor();
+  await page.mouse.move(0, 0);
+
+  await write(page, editor, policies.replace('allow small when', 'allow   small   when'));
+  await page.keyboard.press('Shift+Alt+F');
+  await expect.poll(() => editor.innerText()).toMatch(/allow small\n+ +when payload\.amount <= 100\n/);
+  // With a mistake in it the text stays as it is written.
+  const broken = policies.replace('allow small when', 'allow   small   whem');
+  await write(page, editor, broken);
+  await diagnostics(page).getByText('The policies have 1 error.').waitFor();
+  await page.keyboard.press('Shift+Alt+F');
+  await page.getByRole('button', { name: 'My changes (1)' }).waitFor();
+  expect(await editor.innerText()).toContain('allow   small   whem');
+});
+
 const isFocused = (editor: ReturnType<typeof policyEditor>): Promise<boolean> =>
   editor.evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement === element);
 

@@ -3,7 +3,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Note } from '../parts/layout/note.tsx';
-import type { Editor, EditorMark, EditorOptions } from './editor.ts';
+import type { Editor, EditorMark, EditorOptions, PolicyAnswers } from './editor.ts';
 import './editor-box.css';
 
 export interface MarkedText {
@@ -14,6 +14,8 @@ export interface MarkedText {
 
 interface EditorBoxProps
   extends Pick<EditorOptions, 'text' | 'label' | 'language' | 'onChange' | 'complete'> {
+  /** Of a policy; null until it can be asked. */
+  readonly policy?: PolicyAnswers | null;
   readonly marks: MarkedText;
   /** Where to go; another object goes there again. */
   readonly target: { readonly at: number } | null;
@@ -21,7 +23,7 @@ interface EditorBoxProps
 
 /** Another `label` or `language` is another editor: give it another key. */
 export function EditorBox(props: EditorBoxProps) {
-  const { text, label, marks, target, onChange } = props;
+  const { text, label, marks, target, policy, onChange } = props;
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const latest = useRef(props);
@@ -38,6 +40,14 @@ export function EditorBox(props: EditorBoxProps) {
           host: host.current,
           onChange: (next) => latest.current.onChange(next),
           complete: (whole, at, isAsked) => latest.current.complete(whole, at, isAsked),
+          policy:
+            latest.current.language === 'policy'
+              ? {
+                  colours: async (whole) => (await latest.current.policy?.colours(whole)) ?? null,
+                  hover: async (whole, at) => (await latest.current.policy?.hover(whole, at)) ?? null,
+                  format: async (whole) => (await latest.current.policy?.format(whole)) ?? null,
+                }
+              : null,
         });
         setState('open');
       },
@@ -56,6 +66,9 @@ export function EditorBox(props: EditorBoxProps) {
   useLayoutEffect(() => {
     if (marks.text === latest.current.text) editor.current?.setMarks(marks.items);
   }, [marks, state]);
+  useEffect(() => {
+    if (policy != null) editor.current?.askNamesAgain();
+  }, [policy, state]);
   useEffect(() => {
     if (target !== null) editor.current?.goTo(target.at);
   }, [target, state]);
@@ -91,11 +104,17 @@ export function EditorBox(props: EditorBoxProps) {
 }
 
 /** How one gets out of it without a mouse. */
-export function EditorHint() {
+export function EditorHint({ isPolicy = false }: { readonly isPolicy?: boolean }) {
   return (
     <p class="editor-hint">
       <kbd>Tab</kbd> indents; <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves. <kbd>Ctrl</kbd>+<kbd>Space</kbd>{' '}
-      completes, <kbd>F8</kbd> goes to the next mistake.
+      completes, <kbd>F8</kbd> goes to the next mistake
+      {isPolicy && (
+        <>
+          , <kbd>Shift</kbd>+<kbd>Alt</kbd>+<kbd>F</kbd> formats
+        </>
+      )}
+      .
     </p>
   );
 }

@@ -25,6 +25,7 @@ import {
 import type { Completed } from '../../language/assist/completed.ts';
 import { editorColours, editorTheme } from './editor-theme.ts';
 import { jsonLanguage } from './json-language.ts';
+import { type NameAnswers, namesChanged, nameView } from './name-view.ts';
 import { policyLanguage } from './policy-language.ts';
 import { changeBetween } from './text-places.ts';
 
@@ -45,13 +46,28 @@ export interface EditorOptions {
   readonly language: 'policy' | 'json' | 'plain';
   readonly onChange: (text: string) => void;
   /** `isAsked` is true where the person asked by key. */
-  readonly complete: (text: string, at: number, isAsked: boolean) => Completed | null;
+  readonly complete: (
+    text: string,
+    at: number,
+    isAsked: boolean,
+  ) => Completed | null | Promise<Completed | null>;
+  /** What else is answered of a policy; null for what is none. */
+  readonly policy: Omit<PolicyAnswers, 'complete'> | null;
+}
+
+/** What is asked of a policy while it is written; null where nothing can be said. */
+export interface PolicyAnswers extends NameAnswers {
+  readonly complete: (text: string, at: number, isAsked: boolean) => Promise<Completed | null>;
+  /** The text in its canonical form. */
+  readonly format: (text: string) => Promise<string | null>;
 }
 
 export interface Editor {
   /** Changes what differs, so that the cursor and the history stay. */
   setText(text: string): void;
   setMarks(marks: readonly EditorMark[]): void;
+  /** Names of other files have come or gone. */
+  askNamesAgain(): void;
   /** Puts the cursor there, in sight, and the focus with it. */
   goTo(at: number): void;
   close(): void;
@@ -93,6 +109,7 @@ export function openEditor(options: EditorOptions): Editor {
       }));
       view.dispatch(setDiagnostics(view.state, placed));
     },
+    askNamesAgain: () => view.dispatch({ effects: namesChanged.of(null) }),
     goTo(at) {
       const place = Math.min(at, view.state.doc.length);
       view.dispatch({
@@ -110,7 +127,7 @@ const moreInvisible =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself.
   /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u202a-\u202e\u2060-\u2069\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0000}-\u{e01ef}]/gu;
 
-function extensionsOf({ label, language, complete }: EditorOptions): Extension {
+function extensionsOf({ label, language, complete, policy }: EditorOptions): Extension {
   return [
     ...[lineNumbers(), highlightActiveLineGutter(), lintGutter(), history(), drawSelection()],
     ...[indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine()],
@@ -118,6 +135,7 @@ function extensionsOf({ label, language, complete }: EditorOptions): Extension {
     ...[indentUnit.of('  '), EditorState.tabSize.of(2), EditorState.lineSeparator.of('\n')],
     ...(language === 'policy' ? [policyLanguage] : language === 'json' ? [jsonLanguage] : []),
     syntaxHighlighting(editorColours),
+    ...(policy === null ? [] : [nameView(policy)]),
     autocompletion({
       override: [(ctx: CompletionContext) => complete(ctx.state.doc.toString(), ctx.pos, ctx.explicit)],
       icons: false,
@@ -127,6 +145,7 @@ function extensionsOf({ label, language, complete }: EditorOptions): Extension {
       // Behind the keys of completion: the first Escape closes its list.
       { key: 'Escape', run: leaveWithTab },
       { key: 'F8', run: nextDiagnostic },
+      ...(policy === null ? [] : [{ key: 'Shift-Alt-f', run: (view: EditorView) => format(view, policy) }]),
       ...[...defaultKeymap, ...historyKeymap, indentWithTab],
     ]),
     EditorView.contentAttributes.of({
@@ -157,6 +176,17 @@ function replaceSelected(event: InputEvent, view: EditorView): boolean {
     .facet(EditorView.inputHandler)
     .some((handle) => handle(view, from, to, data, insert));
   if (!isHandled) view.dispatch(insert());
+  return true;
+}
+
+/** What is typed while the answer is on its way is not written over. */
+function format(view: EditorView, policy: Pick<PolicyAnswers, 'format'>): boolean {
+  const before = view.state.doc.toString();
+  void policy.format(before).then((after) => {
+    const changes = after === null ? null : changeBetween(before, after);
+    if (changes !== null && view.state.doc.toString() === before)
+      view.dispatch({ changes, userEvent: 'input' });
+  });
   return true;
 }
 

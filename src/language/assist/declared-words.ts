@@ -70,7 +70,7 @@ function actionsOf(lines: readonly string[]): readonly ActionWords[] {
 }
 
 /** Whether `on PATTERN` speaks of an action: a key, a group, `*`, `area.*` or `*.verb`. */
-export function isPatternOf(pattern: string, { key, groups }: ActionWords): boolean {
+export function isPatternOf(pattern: string, { key, groups }: Pick<ActionWords, 'key' | 'groups'>): boolean {
   if (pattern === '*' || pattern === key || groups.includes(pattern)) return true;
   if (pattern.endsWith('.*')) return key.startsWith(pattern.slice(0, -1));
   return pattern.startsWith('*.') && key.endsWith(pattern.slice(1));

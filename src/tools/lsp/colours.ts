@@ -1,7 +1,8 @@
-// Semantic tokens: what each name is, which a grammar of words alone cannot say.
+// Semantic tokens: what each name is.
 
 import { SemanticTokensBuilder } from 'vscode-languageserver';
-import { type NamedKind, occurrencesOf } from './set/names.ts';
+import { colouredNames } from '../../language/assist/name-colours.ts';
+import type { NamedKind } from '../../language/assist/names.ts';
 import { documentOf, type SetSnapshot } from './set/workspace.ts';
 
 export const legendTypes = [
@@ -33,20 +34,9 @@ const types: Readonly<Record<NamedKind, (typeof legendTypes)[number]>> = {
 export function coloursOf(snapshot: SetSnapshot, file: string): { readonly data: number[] } {
   const document = documentOf(snapshot, file);
   const builder = new SemanticTokensBuilder();
-  let end = 0;
-  for (const { span, kind, isDeclared } of occurrencesOf(snapshot.files)) {
-    // Tokens lie apart, each on one line.
-    if (span.file !== file || span.start < end) continue;
-    const [from, to] = [document.positionAt(span.start), document.positionAt(span.end)];
-    if (from.line !== to.line) continue;
-    end = span.end;
-    builder.push(
-      from.line,
-      from.character,
-      span.end - span.start,
-      legendTypes.indexOf(types[kind]),
-      isDeclared ? 1 : 0,
-    );
+  for (const { start, end, kind, isDeclared } of colouredNames(snapshot.files, file, document.getText())) {
+    const { line, character } = document.positionAt(start);
+    builder.push(line, character, end - start, legendTypes.indexOf(types[kind]), isDeclared ? 1 : 0);
   }
   // Nothing is told as a difference from what was told before, so that it needs no name.
   return { data: builder.build().data };

@@ -2,10 +2,8 @@
 
 import type { TextEdit } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { formattedText } from '../../language/assist/formatted-text.ts';
 import { lineChanges } from '../../language/assist/line-changes.ts';
-import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
-import { parse } from '../../language/syntax/parse.ts';
-import { printFile } from '../../language/syntax/print/print.ts';
 
 /** Both from 0; `after` is the line behind the last one. */
 interface Lines {
@@ -20,7 +18,7 @@ interface Replacement extends Lines {
 /** None where the text has a mistake: nothing is lost by formatting. */
 export function formatted(document: TextDocument): readonly TextEdit[] {
   const before = document.getText();
-  const after = canonical(before);
+  const after = formattedText(before);
   return after === null ? [] : editsOf(document, replacements(before, after));
 }
 
@@ -30,7 +28,7 @@ export function formatted(document: TextDocument): readonly TextEdit[] {
  */
 export function formattedIn(document: TextDocument, { start, end }: TextEdit['range']): readonly TextEdit[] {
   const before = document.getText();
-  const after = canonical(before);
+  const after = formattedText(before);
   if (after === null) return [];
   const all = replacements(before, after);
   // A selection that ends before the first character of a line does not hold that line.
@@ -43,16 +41,10 @@ export function formattedIn(document: TextDocument, { start, end }: TextEdit['ra
   let [from, to] = [chosen.indexOf(true), chosen.lastIndexOf(true) + 1];
   for (;;) {
     const edits = editsOf(document, all.slice(from, to));
-    if (canonical(TextDocument.applyEdits(document, [...edits])) === after) return edits;
+    if (formattedText(TextDocument.applyEdits(document, [...edits])) === after) return edits;
     from = Math.max(0, from - 1);
     to = Math.min(all.length, to + 1);
   }
-}
-
-/** Null where the text has a mistake. */
-function canonical(text: string): string | null {
-  const { file, diagnostics } = parse({ path: 'a.policy', text });
-  return hasErrors(diagnostics) ? null : printFile(file);
 }
 
 function touches({ first, after }: Lines, selected: Lines): boolean {

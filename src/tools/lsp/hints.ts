@@ -2,8 +2,8 @@
 // what and over which window a meter counts.
 
 import type { InlayHint } from 'vscode-languageserver';
+import { occurrencesIn } from '../../language/assist/names.ts';
 import type { Declaration } from '../../language/syntax/tree/tree.ts';
-import { occurrencesIn } from './set/names.ts';
 import { documentOf, type SetSnapshot } from './set/workspace.ts';
 
 /** Longer values would hide the line that they explain. */

@@ -2,12 +2,11 @@
 
 import type { DocumentHighlight, Location, Range, WorkspaceEdit } from 'vscode-languageserver';
 import { DocumentHighlightKind } from 'vscode-languageserver';
-import { nameKinds } from '../../language/assist/declared-words.ts';
+import { isPatternOf, nameKinds } from '../../language/assist/declared-words.ts';
+import { type Occurrence, occurrencesOf } from '../../language/assist/names.ts';
 import { whyReserved } from '../../language/check/expressions/names.ts';
 import { isReservedWord } from '../../language/syntax/parse/tokens.ts';
 import { editsOf } from './diagnostics.ts';
-import { matches } from './hover.ts';
-import { type Occurrence, occurrencesOf } from './set/names.ts';
 import { type DocumentPlace, locationOf, rangeOf } from './set/places.ts';
 import { nameAt, sameNames } from './set/set-names.ts';
 import type { SetSnapshot } from './set/workspace.ts';
@@ -50,11 +49,11 @@ function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence)
     declarations.flatMap((declared) =>
       declared.kind !== 'action'
         ? []
-        : declared.keys.map(({ text }) => ({ text, groups: declared.groups.map((group) => group.text) })),
+        : declared.keys.map(({ text: key }) => ({ key, groups: declared.groups.map(({ text }) => text) })),
     ),
   );
-  const speaksOf = (patterns: readonly string[], { text, groups }: (typeof actions)[number]) =>
-    patterns.some((pattern) => matches(pattern, text, groups));
+  const speaksOf = (patterns: readonly string[], action: (typeof actions)[number]) =>
+    patterns.some((pattern) => isPatternOf(pattern, action));
   return actions.some((action) => speaksOf(a, action) && speaksOf(b, action));
 }
 

@@ -3,7 +3,6 @@
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { completePolicy } from '../../../language/assist/complete-policy.ts';
 import { useGrant } from '../../api/session.tsx';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
@@ -22,6 +21,7 @@ import { daysText } from './replay/replay-words.ts';
 import { type Replaying, useReplay } from './replay/use-replay.ts';
 import type { Target } from './targets.ts';
 import type { PlaygroundState } from './use-playground.ts';
+import { usePolicyWorker } from './use-policy-worker.ts';
 import type { Trying } from './use-try.ts';
 
 interface PolicyPaneProps {
@@ -152,7 +152,9 @@ function ViewButton({ name, view, onShow, children }: ViewButtonProps) {
 const newFileText = '# What this policy is for.\n';
 
 function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
-  const { path, texts, active, vocabulary, textOf, setText } = playground;
+  const { path, texts, active, textOf, setText } = playground;
+  const isPolicy = path.endsWith('.policy');
+  const policy = usePolicyWorker(playground, path);
   const text = textOf(path);
   const base = active.includes(path) ? texts.byPath.get(path) : undefined;
   const answered = tried?.of.files?.find((one) => one.path === path)?.text ?? base?.text ?? '';
@@ -184,15 +186,14 @@ function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
         marks={marks}
         target={target}
         label={path}
-        language={path.endsWith('.policy') ? 'policy' : 'plain'}
+        language={isPolicy ? 'policy' : 'plain'}
+        policy={isPolicy ? policy : null}
         onChange={(next) => setText(path, next)}
         complete={(whole, at, isAsked) =>
-          vocabulary === null || !path.endsWith('.policy')
-            ? null
-            : completePolicy(vocabulary, whole, { at, isAsked })
+          isPolicy && policy !== null ? policy.complete(whole, at, isAsked) : null
         }
       />
-      <EditorHint />
+      <EditorHint isPolicy={isPolicy} />
     </div>
   );
 }

@@ -55,7 +55,9 @@ export function usePlayground(): PlaygroundState {
   const path = startPath(query.get('file'), paths);
   const texts = useTexts(
     digest,
-    [...new Set([path, ...changed])].filter((one) => active.includes(one)),
+    [...new Set([path, ...changed, ...namedIn(files.data?.items ?? [])])].filter((one) =>
+      active.includes(one),
+    ),
   );
   const activeText = (one: string): string | null =>
     active.includes(one) ? (texts.byPath.get(one)?.text ?? null) : null;
@@ -94,6 +96,18 @@ export function usePlayground(): PlaygroundState {
     vocabulary: words.data,
     looks: [files, words, { data: null, problem: texts.problem, reload: texts.retry }],
   };
+}
+
+/** Files whose names the editor knows: the first ones, as far as they are no more than this together. */
+const knownBytesMax = 512 * 1024;
+
+function namedIn(items: Reply<'listPolicyFiles'>['items']): readonly string[] {
+  let bytes = 0;
+  return items.flatMap((item) => {
+    if (item.kind !== 'policy') return [];
+    bytes += item.bytes;
+    return bytes <= knownBytesMax ? [item.path] : [];
+  });
 }
 
 type First = Pick<Resource<Reply<'getFirstRequest'>>, 'data' | 'isLoading'>;

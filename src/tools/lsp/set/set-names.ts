@@ -1,6 +1,6 @@
 // Names in all files of a set, test files included.
 
-import { type Occurrence, occurrenceAt, occurrencesOf } from './names.ts';
+import { type Occurrence, occurrenceAt, occurrencesOf } from '../../../language/assist/names.ts';
 import type { DocumentPlace } from './places.ts';
 import { namesInTests } from './test-names.ts';
 import type { SetSnapshot } from './workspace.ts';

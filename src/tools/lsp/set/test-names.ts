@@ -1,10 +1,10 @@
 // Names of a policy set that stand in a test file: actions, fields, meters, rules, policies and groups, so that they lead to
 // their declaration, are found from it and are changed with it.
 
+import type { NamedKind, Occurrence } from '../../../language/assist/names.ts';
 import type { SourceText, Span } from '../../../language/diagnostic/span.ts';
 import { find } from '../../testing/fields.ts';
 import { type Located, type LocatedMap, readYaml } from '../../testing/yaml.ts';
-import type { NamedKind, Occurrence } from './names.ts';
 
 const known = new WeakMap<SourceText, readonly Occurrence[]>();
 

@@ -1,7 +1,7 @@
 // Every name that stands in a set, with its place and what it names: what definition, references, rename, hover and symbols
 // look things up in.
 
-import type { Span } from '../../../language/diagnostic/span.ts';
+import type { Span } from '../diagnostic/span.ts';
 import type {
   Clause,
   Declaration,
@@ -13,8 +13,8 @@ import type {
   RecordBody,
   TemplateNode,
   TypeNode,
-} from '../../../language/syntax/tree/tree.ts';
-import { walkExpression } from '../../../language/syntax/tree/visit.ts';
+} from '../syntax/tree/tree.ts';
+import { walkExpression } from '../syntax/tree/visit.ts';
 
 export type NamedKind = Declaration['kind'] | 'rule' | 'field' | 'variable' | 'builtin' | 'fact';
 

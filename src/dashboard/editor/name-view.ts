@@ -1,0 +1,88 @@
+// Names in the editor: each in the colour of what it is, and what is known of the one that the pointer rests on. Both are asked of a
+// worker; what comes back of a text that has changed meanwhile is left.
+
+import { type Extension, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView, hoverTooltip, ViewPlugin } from '@codemirror/view';
+import type { SaidOfName } from '../../language/assist/describe-name.ts';
+import type { ColouredName } from '../../language/assist/name-colours.ts';
+import type { Hovered } from '../../language/assist/policy-desk.ts';
+
+export interface NameAnswers {
+  readonly colours: (text: string) => Promise<readonly ColouredName[] | null>;
+  readonly hover: (text: string, at: number) => Promise<Hovered | null>;
+}
+
+/** Makes the editor ask again, as when the names of other files have come. */
+export const namesChanged = StateEffect.define<null>();
+const coloured = StateEffect.define<readonly ColouredName[]>();
+
+/** As long as nobody types, colours are asked for. */
+const restMs = 120;
+
+export function nameView({ colours, hover }: NameAnswers): Extension {
+  return [nameColours, askingColours(colours), hoverTooltip((view, at) => tooltipAt(view, at, hover))];
+}
+
+const nameColours = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(shown, { changes, effects }) {
+    const told = effects.findLast((effect) => effect.is(coloured));
+    return told === undefined
+      ? shown.map(changes)
+      : Decoration.set(
+          told.value.map(({ start, end, kind, isDeclared }) =>
+            Decoration.mark({
+              class: `cm-name cm-name-${kind}${isDeclared ? ' cm-name-declared' : ''}`,
+            }).range(start, end),
+          ),
+        );
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function askingColours(colours: NameAnswers['colours']): Extension {
+  return ViewPlugin.define((view) => {
+    let [timer, isOpen] = [0, true];
+    const ask = (): void => {
+      const text = view.state.doc.toString();
+      void colours(text).then((names) => {
+        if (isOpen && names !== null && view.state.doc.toString() === text)
+          view.dispatch({ effects: coloured.of(names) });
+      });
+    };
+    const askSoon = (): void => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(ask, restMs);
+    };
+    askSoon();
+    return {
+      update({ docChanged, transactions }) {
+        const isOther = transactions.some(({ effects }) => effects.some((effect) => effect.is(namesChanged)));
+        if (docChanged || isOther) askSoon();
+      },
+      destroy() {
+        isOpen = false;
+        window.clearTimeout(timer);
+      },
+    };
+  });
+}
+
+async function tooltipAt(view: EditorView, at: number, hover: NameAnswers['hover']) {
+  const text = view.state.doc.toString();
+  const hovered = await hover(text, at);
+  if (hovered === null || view.state.doc.toString() !== text) return null;
+  const { start: pos, end, said } = hovered;
+  return { pos, end, above: true, create: () => ({ dom: drawn(said) }) };
+}
+
+function drawn(said: readonly SaidOfName[]): HTMLElement {
+  const dom = document.createElement('div');
+  dom.className = 'cm-said';
+  for (const { kind, text } of said) {
+    const line = document.createElement(kind === 'code' ? 'code' : 'p');
+    line.textContent = text;
+    dom.append(line);
+  }
+  return dom;
+}

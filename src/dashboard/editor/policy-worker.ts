@@ -1,0 +1,65 @@
+// The page's side of the editor's worker. INVARIANT: a question is always answered: where the worker cannot start or has failed by
+// null, as where nothing is known.
+
+import type { DeskAnswers, DeskKind, DeskQuestions, DeskSet } from '../../language/assist/policy-desk.ts';
+import type { FromThread, ToThread } from './policy-thread.ts';
+import threadUrl from './policy-thread.ts?worker&url';
+
+export interface PolicyWorker {
+  take(set: DeskSet): void;
+  ask<Kind extends DeskKind>(kind: Kind, asked: DeskQuestions[Kind]): Promise<DeskAnswers[Kind] | null>;
+  close(): void;
+}
+
+export function openPolicyWorker(): PolicyWorker {
+  const worker = new Worker(trusted(threadUrl), { type: 'module', name: 'policies' });
+  const waiting = new Map<number, (answer: unknown) => void>();
+  let [asked, isClosed] = [0, false];
+  const close = (): void => {
+    isClosed = true;
+    worker.terminate();
+    for (const answer of waiting.values()) answer(null);
+    waiting.clear();
+  };
+  worker.addEventListener('message', ({ data: { id, answer } }: MessageEvent<FromThread>) => {
+    waiting.get(id)?.(answer);
+    waiting.delete(id);
+  });
+  worker.addEventListener('error', close);
+  const send = (message: ToThread): void => worker.postMessage(message);
+  return {
+    take: (set) => send({ set }),
+    ask<Kind extends DeskKind>(kind: Kind, question: DeskQuestions[Kind]) {
+      if (isClosed) return Promise.resolve(null);
+      const id = asked++;
+      return new Promise<DeskAnswers[Kind] | null>((resolve) => {
+        // The worker answers a question of a kind by an answer of that kind.
+        waiting.set(id, (answer) => resolve(answer as DeskAnswers[Kind] | null));
+        send({ id, kind, asked: question });
+      });
+    },
+    close,
+  };
+}
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { readonly createScriptURL: (url: string) => string },
+  ): {
+    createScriptURL(url: string): string;
+  };
+}
+
+/** The page's content policy lets a worker start from nothing but what was made for it. */
+function trusted(url: string): string {
+  const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
+  if (trustedTypes === undefined) return url;
+  const policy = trustedTypes.createPolicy('writ-worker', {
+    createScriptURL(asked) {
+      if (asked !== threadUrl) throw new TypeError(`${asked} is no worker of the dashboard`);
+      return asked;
+    },
+  });
+  return policy.createScriptURL(url);
+}

@@ -1,0 +1,129 @@
+// What is known of a name: its type, what it means, its comment, who decides. The language server and the editor of the dashboard
+// say it alike.
+
+import { type Builtin, builtins } from '../model/builtins.ts';
+import type { DeclarationOf, PolicyFile } from '../syntax/tree/tree.ts';
+import { isPatternOf, withDeclared } from './declared-words.ts';
+import { type Occurrence, sameName } from './names.ts';
+import type { ActionWords, Vocabulary } from './vocabulary.ts';
+
+export interface SaidOfName {
+  /** A line of the language, or text in which names stand between backticks. */
+  readonly kind: 'code' | 'text';
+  readonly text: string;
+}
+
+export interface KnownNames {
+  readonly words: Vocabulary;
+  readonly files: readonly PolicyFile[];
+  /** The text of a file; empty where it is not known. */
+  readonly textOf: (file: string) => string;
+}
+
+/** Empty where nothing is known. */
+export function describeName(known: KnownNames, found: Occurrence): readonly SaidOfName[] {
+  const { kind, name } = found;
+  switch (kind) {
+    case 'builtin':
+      return builtinSaid(name);
+    case 'fact':
+      return factSaid(known.words, name);
+    case 'field':
+      return fieldSaid(known, found);
+    case 'variable':
+      return [code(`variable ${name.split(' ')[0]}`)];
+    default:
+      return declaredSaid(known, found);
+  }
+}
+
+function builtinSaid(name: string): readonly SaidOfName[] {
+  if (!Object.hasOwn(builtins, name)) return [];
+  const { signature, meaning, example } = builtins[name as Builtin];
+  return [code(signature), text(meaning), text(`For example \`${example}\``)];
+}
+
+function factSaid({ attributes }: Vocabulary, name: string): readonly SaidOfName[] {
+  const fact = attributes.find(({ path }) => path === name);
+  return fact === undefined ? [] : [code(`${name}: ${fact.type}`), text(fact.doc)];
+}
+
+/** The type in each action that is meant, as the set says it, or else as the text of its action is written. */
+function fieldSaid({ words, files, textOf }: KnownNames, found: Occurrence): readonly SaidOfName[] {
+  const said = typesIn(words, found);
+  if (said.length > 0) return said;
+  return typesIn(
+    files.reduce((all, { span }) => withDeclared(all, textOf(span.file)), words),
+    found,
+  );
+}
+
+function typesIn(
+  { actions }: Pick<Vocabulary, 'actions'>,
+  { name, patterns }: Occurrence,
+): readonly SaidOfName[] {
+  const types = new Map<string, string[]>();
+  for (const action of actions) {
+    if (patterns !== null && !patterns.some((pattern) => isPatternOf(pattern, action))) continue;
+    const field = action.fields.find(({ path }) => unquoted(path) === `payload.${name}`);
+    if (field !== undefined) types.set(field.type, [...(types.get(field.type) ?? []), action.key]);
+  }
+  return [...types].flatMap(([type, keys]) => [
+    code(`payload.${name}: ${type}`),
+    ...(types.size > 1 ? [text(keys.join(', '))] : []),
+  ]);
+}
+
+function unquoted(path: string): string {
+  return path.includes('"')
+    ? path.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => JSON.parse(quoted) as string)
+    : path;
+}
+
+function declaredSaid(known: KnownNames, found: Occurrence): readonly SaidOfName[] {
+  const [declared] = sameName(known.files, found).filter(({ isDeclared }) => isDeclared);
+  if (declared === undefined) return [];
+  const whole = known.textOf(declared.span.file);
+  const start = whole.lastIndexOf('\n', declared.span.start) + 1;
+  const end = whole.indexOf('\n', declared.span.end);
+  const line = whole.slice(start, end === -1 ? undefined : end).trim();
+  return [
+    code(line.replace(/\s*\{?\s*$/, '')),
+    ...(declared.doc === null ? [] : [text(declared.doc)]),
+    ...(found.kind === 'action' ? [deciders(known.files, found.name)] : []),
+  ];
+}
+
+const rulesMax = 12;
+
+/** Which rules speak of an action. */
+function deciders(files: readonly PolicyFile[], key: string): SaidOfName {
+  const declarations = files.flatMap((file) => file.declarations);
+  const groups = declarations.flatMap((one) =>
+    one.kind === 'action' && one.keys.some((own) => own.text === key) ? one.groups.map((of) => of.text) : [],
+  );
+  const rules = declarations
+    .filter((one) => one.kind === 'policy')
+    .filter((policy) => isOn(policy, { key, groups }))
+    .flatMap((policy) =>
+      policy.rules.map(({ effect, name }) => `- ${effect} \`${policy.name.text}/${name.text}\``),
+    );
+  if (rules.length === 0) return text('No rule speaks of it: every request is denied.');
+  const more = rules.length > rulesMax ? [`- and ${rules.length - rulesMax} more`] : [];
+  return text(['Decided by', ...rules.slice(0, rulesMax), ...more].join('\n'));
+}
+
+type Action = Pick<ActionWords, 'key' | 'groups'>;
+
+function isOn({ patterns, except }: DeclarationOf<'policy'>, action: Action): boolean {
+  const isMeant = (one: { readonly text: string }): boolean => isPatternOf(one.text, action);
+  return patterns.some(isMeant) && !except.some(isMeant);
+}
+
+function code(line: string): SaidOfName {
+  return { kind: 'code', text: line };
+}
+
+function text(said: string): SaidOfName {
+  return { kind: 'text', text: said };
+}

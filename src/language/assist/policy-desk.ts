@@ -1,0 +1,89 @@
+// What an editor asks of a policy that is being written, answered from the words and the files of a set alone: what may stand at a
+// place, what is known of a name, what each name is, and the text in its canonical form. What is wrong with a set is for the check
+// to say, which reads what policies take from other files.
+
+import type { SourceText } from '../diagnostic/span.ts';
+import { parse } from '../syntax/parse.ts';
+import type { PolicyFile } from '../syntax/tree/tree.ts';
+import { completePolicy } from './complete-policy.ts';
+import type { Completed } from './completed.ts';
+import { describeName, type SaidOfName } from './describe-name.ts';
+import { formattedText } from './formatted-text.ts';
+import { type ColouredName, colouredNames } from './name-colours.ts';
+import { occurrenceAt } from './names.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** The set around the text that is written. */
+export interface DeskSet {
+  readonly words: Vocabulary;
+  readonly files: readonly SourceText[];
+}
+
+/** Of the text as it is written; the set may hold another text of the same path. */
+export interface DeskQuestions {
+  readonly complete: SourceText & { readonly at: number; readonly isAsked: boolean };
+  readonly hover: SourceText & { readonly at: number };
+  readonly colours: SourceText;
+  readonly format: SourceText;
+}
+
+export interface Hovered {
+  readonly start: number;
+  readonly end: number;
+  readonly said: readonly SaidOfName[];
+}
+
+export interface DeskAnswers {
+  readonly complete: Completed | null;
+  readonly hover: Hovered | null;
+  readonly colours: readonly ColouredName[];
+  /** Null where the text has a mistake. */
+  readonly format: string | null;
+}
+
+export type DeskKind = keyof DeskQuestions;
+
+export interface PolicyDesk {
+  take(set: DeskSet): void;
+  answer<Kind extends DeskKind>(kind: Kind, asked: DeskQuestions[Kind]): DeskAnswers[Kind];
+}
+
+export function createPolicyDesk(): PolicyDesk {
+  let set: DeskSet | null = null;
+  /** By path, so that a file that stays as it is is read once. */
+  const trees = new Map<string, { readonly text: string; readonly tree: PolicyFile }>();
+  const treeOf = ({ path, text }: SourceText): PolicyFile => {
+    const known = trees.get(path);
+    const tree = known?.text === text ? known.tree : parse({ path, text }).file;
+    trees.set(path, { text, tree });
+    return tree;
+  };
+  const filesWith = (open: SourceText): readonly SourceText[] =>
+    [...(set?.files ?? []).filter(({ path }) => path !== open.path), open].toSorted((a, b) =>
+      a.path < b.path ? -1 : 1,
+    );
+
+  const answers: { readonly [Kind in DeskKind]: (asked: DeskQuestions[Kind]) => DeskAnswers[Kind] } = {
+    complete: ({ text, ...place }) => (set === null ? null : completePolicy(set.words, text, place)),
+    hover({ at, path, text }) {
+      if (set === null) return null;
+      const texts = new Map(filesWith({ path, text }).map((one) => [one.path, one]));
+      const files = [...texts.values()].map(treeOf);
+      const found = occurrenceAt(files, path, at);
+      if (found === null) return null;
+      const textOf = (file: string): string => texts.get(file)?.text ?? '';
+      const said = describeName({ words: set.words, files, textOf }, found);
+      return said.length === 0 ? null : { start: found.span.start, end: found.span.end, said };
+    },
+    colours: ({ path, text }) => colouredNames(filesWith({ path, text }).map(treeOf), path, text),
+    format: ({ text }) => formattedText(text),
+  };
+  return {
+    take(next) {
+      set = next;
+      const paths = new Set(next.files.map(({ path }) => path));
+      for (const path of trees.keys()) if (!paths.has(path)) trees.delete(path);
+    },
+    answer: (kind, asked) => answers[kind](asked),
+  };
+}
