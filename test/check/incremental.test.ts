@@ -100,6 +100,19 @@ describe('what has not changed', () => {
     expect(after.set!.policies[1]).not.toBe(before.set!.policies[1]);
   });
 
+  it('is the same list of diagnostics of each file but those of which something else is said', () => {
+    const idle = 'let idle = payload.amount > 1\n';
+    const [before, after] = checkTwice(
+      [`${base[0]!}let lone = 1 < 2\n`, `${base[1]!}${idle}`, base[2]!],
+      [`${base[0]!}let lone = 1 < 2\n`, `${base[1]!}${idle}`, base[2]!.replace('in known', '== "x"')],
+    );
+    const codes = ({ byFile }: CheckedSet, file: string) => byFile.get(file)?.map(({ code }) => code) ?? [];
+    expect(codes(after, '1.policy')).toContain('unused-declaration');
+    expect(after.byFile.get('1.policy')).toBe(before.byFile.get('1.policy'));
+    // The list is read no more.
+    expect(codes(after, '0.policy')).toHaveLength(codes(before, '0.policy').length + 1);
+  });
+
   it('is the same policy where the actions have only moved', () => {
     const [before, after] = checkTwice(base, [`# moved\n${base[0]!}`, base[1]!, base[2]!]);
     expect(after.set!.policies[0]).toBe(before.set!.policies[0]);

@@ -72,6 +72,7 @@ interface TakenApart {
 }
 
 const known = new WeakMap<CheckOutcome, TakenApart>();
+const nothing: DiagnosticsByFile = new Map();
 
 function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
   return !('code' in part);
@@ -81,7 +82,8 @@ function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
 function takenApart(outcome: CheckOutcome): TakenApart {
   const before = known.get(outcome);
   if (before !== undefined) return before;
-  const said = groupByFile(outcome.said.filter((one) => 'code' in one));
+  const own = outcome.said.filter((one) => 'code' in one);
+  const said = own.length === 0 ? nothing : groupByFile(own);
   const apart = { said, parts: outcome.said.filter(isOutcome) };
   known.set(outcome, apart);
   return apart;
