@@ -4,7 +4,6 @@ import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind, Environment } from '../incremental/environment.ts';
 import { nameOfOtherKind, unknownName } from '../messages/errors.ts';
 import type { Context } from './context.ts';
-import { namesInScope } from './names.ts';
 
 /** Whether a name stands for a declaration of this kind, marked as used; else a diagnostic says why not. */
 export function findDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
@@ -31,17 +30,6 @@ export function namesOf(env: Environment, kind: DeclarationKind): string[] {
 
 export function declaredNames({ declarations }: Environment, kind: DeclarationKind): string[] {
   return declarations.ofKind(kind).map(({ name }) => name.text);
-}
-
-const readableKinds: readonly DeclarationKind[] = ['let', 'meter', 'list', 'hours'];
-
-/** What the root of a path may be here. */
-export function candidatesIn(ctx: Context): readonly string[] {
-  return [
-    ...namesInScope,
-    ...ctx.variables.keys(),
-    ...readableKinds.flatMap((kind) => namesOf(ctx.env, kind)),
-  ];
 }
 
 export function payloadFieldNames(ctx: Context): ReadonlySet<string> {

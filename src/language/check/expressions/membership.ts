@@ -40,10 +40,11 @@ import { clockMisplaced, nullMisplaced } from '../messages/value-errors.ts';
 import { adapt, adaptAll } from './adapt.ts';
 import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';
-import { candidatesIn, payloadFieldNames } from './declared-names.ts';
+import { payloadFieldNames } from './declared-names.ts';
 import { letsOf } from './lets.ts';
 import { anyOf, anyOfMax, negated } from './logic.ts';
 import { inTable } from './look-up.ts';
+import { namesInScope } from './names.ts';
 
 export function inferMembership(node: Binary, ctx: Context): Expression | null {
   const gap =
@@ -261,14 +262,12 @@ function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression
   return { kind: 'list', elements, type: listOf(enumeration([...values])), span };
 }
 
-/** A lone name that nothing declares. */
+/** A lone name that nothing declares; a gap has none. */
 function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
-  if (entry.kind !== 'path' || entry.steps.length > 0) return [];
+  if (entry.kind !== 'path' || entry.steps.length > 0 || entry.root.text === '') return [];
   const { text } = entry.root;
-  const isKnown =
-    candidatesIn(ctx).includes(text) ||
-    payloadFieldNames(ctx).has(text) ||
-    ctx.env.ask('kind', text) !== undefined;
+  const isInScope = ctx.variables.has(text) || (namesInScope as readonly string[]).includes(text);
+  const isKnown = isInScope || ctx.env.ask('kind', text) !== undefined || payloadFieldNames(ctx).has(text);
   return isKnown ? [] : [entry.root];
 }
 

@@ -3,6 +3,7 @@
 import type { Expression } from '../../model/expression.ts';
 import { quantity } from '../../model/type.ts';
 import type { NameNode, Path } from '../../syntax/tree/tree.ts';
+import type { DeclarationKind } from '../incremental/environment.ts';
 import {
   anyRead,
   factMissing,
@@ -15,10 +16,11 @@ import {
 } from '../messages/path-errors.ts';
 import { riskMisplaced, unreadableInMeter } from '../messages/type-errors.ts';
 import { type Context, failed, type Inferred, isResult, plainType } from './context.ts';
-import { candidatesIn, payloadFieldNames } from './declared-names.ts';
+import { namesOf, payloadFieldNames } from './declared-names.ts';
 import { factNames, isFact, typeOfFact } from './facts.ts';
 import { requirePresence, resolveField } from './fields.ts';
 import { readLet } from './lets.ts';
+import { namesInScope } from './names.ts';
 
 export function inferPath(node: Path, ctx: Context): Inferred {
   const root = node.root.text;
@@ -119,4 +121,15 @@ function isBare(node: Path, ctx: Context): boolean {
 function isReadable(node: Path, ctx: Context): boolean {
   if (ctx.inMeter) ctx.env.report(unreadableInMeter(node.span, node.root.text));
   return !ctx.inMeter;
+}
+
+const readableKinds: readonly DeclarationKind[] = ['let', 'meter', 'list', 'hours'];
+
+/** What the root of a path may be here. */
+function candidatesIn(ctx: Context): readonly string[] {
+  return [
+    ...namesInScope,
+    ...ctx.variables.keys(),
+    ...readableKinds.flatMap((kind) => namesOf(ctx.env, kind)),
+  ];
 }

@@ -92,7 +92,7 @@ export function repair(tokens: Token[], reader: Reader): Token[] {
     ...reader,
     report: (slip) => noteSlip(slip, slips, here.declarationAt),
   });
-  const repaired = repairAll(here);
+  const repaired = repairAll(here) ?? tokens;
   for (const slip of slips.values()) reader.report(slip);
   return repaired;
 }
@@ -111,7 +111,8 @@ function togetherWith({ span, fix }: Diagnostic, first: Diagnostic): Diagnostic 
   return { ...first, related, fix: { title, edits: [...first.fix.edits, ...fix.edits] } };
 }
 
-function repairAll(here: Cursor): Token[] {
+/** Null where nothing is to be repaired. */
+function repairAll(here: Cursor): Token[] | null {
   const { tokens } = here;
   let repaired: Token[] | null = null;
   while (here.index < tokens.length) {
@@ -130,7 +131,7 @@ function repairAll(here: Cursor): Token[] {
     repaired.push(...tokens.slice(index, index + from), ...read);
     here.index += to + 1;
   }
-  return repaired ?? [...tokens];
+  return repaired;
 }
 
 interface Run {
