@@ -6,7 +6,7 @@ import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { LetVariant } from './expressions/lets.ts';
 import type { CheckOutcome } from './incremental/recorder.ts';
 import type { SaidByFile, SaidOfFile } from './incremental/state.ts';
-import { sameOrNew } from './logic/same.ts';
+import { haveSameParts, sameOrNew } from './logic/same.ts';
 
 export interface Gathering {
   readonly used: Set<string>;
@@ -90,15 +90,11 @@ function takenApart(outcome: CheckOutcome): TakenApart {
 }
 
 function saidOfFile(lists: SaidOfFile['lists'], before: SaidOfFile | undefined): SaidOfFile {
-  if (before !== undefined && areSame(lists, before.lists)) return before;
+  if (before !== undefined && haveSameParts(lists, before.lists)) return before;
   const all = eachOnce(sortDiagnostics(lists.flat()));
   const then = before?.diagnostics ?? [];
   const made = all.map((one, at) => sameOrNew(then[at], one));
-  return { lists, diagnostics: before !== undefined && areSame(made, then) ? then : made };
-}
-
-function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
+  return { lists, diagnostics: before !== undefined && haveSameParts(made, then) ? then : made };
 }
 
 /** Sorted diagnostics without those that say the same of the same place as an earlier one. */

@@ -93,8 +93,7 @@ function ruleSteps(
   return [
     { ...step('rule', `${found.effect} ${found.id}${shadow}`), rule, place },
     ...lines.map(({ depth, text, value, truth, span }): WalkStep => {
-      const isUnknown = truth === 'unknown' || (truth === null && value === 'unknown');
-      const why = isUnknown ? whyUnknown(text, unknown) : null;
+      const why = isUnknownPart({ truth, value }) ? whyUnknown(text, unknown) : null;
       return {
         kind: 'condition',
         depth: depth + 1,
@@ -114,6 +113,11 @@ function ruleSteps(
       place,
     },
   ];
+}
+
+/** Whether a part of a condition has no truth or value. */
+export function isUnknownPart({ truth, value }: Pick<WalkStep, 'truth' | 'value'>): boolean {
+  return truth === 'unknown' || (truth === null && value === 'unknown');
 }
 
 /** Of the facts that the text names. */

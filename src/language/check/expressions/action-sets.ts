@@ -5,6 +5,7 @@ import type { Pattern } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet, Match } from '../incremental/resolved.ts';
 import { payloadNode } from '../logic/payload-paths.ts';
+import { haveSameParts } from '../logic/same.ts';
 
 /** A pattern as a text; a group's name and a key of the same letters differ. */
 export function patternKey({ text, isQuoted }: Pattern): string {
@@ -29,7 +30,7 @@ export function matchOf(key: string, env: Environment): Match {
   if (known !== undefined) return known;
   const keys = isGroupKey(key) ? groupKeys(key, env) : matchingKeys(key.replace(/^"/, ''), env);
   const before = env.checkState.matches.get(key);
-  const match = before !== undefined && areSame(before.keys, keys) ? before : { keys };
+  const match = before !== undefined && haveSameParts(before.keys, keys) ? before : { keys };
   env.matches.set(key, match);
   return match;
 }
@@ -122,13 +123,9 @@ export function actionSetOver(keys: readonly string[], env: Environment): Action
   };
   const before = checkState.actionSets.get(text);
   const set =
-    before !== undefined && areSame(before.shapes, shapes) && areSame(before.results, results)
+    before !== undefined && haveSameParts(before.shapes, shapes) && haveSameParts(before.results, results)
       ? before
       : { keys, shapes, results, ...nodes(), number: checkState.actionSetsMade++ };
   env.actionSets.set(text, set);
   return set;
-}
-
-function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
 }

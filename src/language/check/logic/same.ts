@@ -7,6 +7,11 @@ export function sameOrNew<T>(before: T | undefined, made: T): T {
   return before !== undefined && isSame(before, made) ? before : made;
 }
 
+/** Whether two lists hold the very same parts, in order. */
+export function haveSameParts<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
+}
+
 /** Whether two pieces of plain data hold the same. A type in error is told by identity. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -21,7 +21,7 @@ import { caseFacts } from '../../testing/sequence.ts';
 import type { TestCase } from '../../testing/test-file.ts';
 import { UsageError } from '../output/output.ts';
 import { explainDecision } from '../tasks/explain.ts';
-import { readFacts, readRequestFile } from '../tasks/facts.ts';
+import { bodyOf, readFacts, readRequestFile } from '../tasks/facts.ts';
 import type { DapSource } from './protocol.ts';
 
 /** What a person writes into the configuration of a launch. */
@@ -76,11 +76,6 @@ async function launchRequest({ policies, decide }: LaunchArguments, cwd: string)
     working.set,
   );
   return walk(working, facts, { file, line: 1, pathRoot: working.read.root ?? dirname(place) });
-}
-
-/** The body of `POST /v1/authorize` names its action by another word. */
-function bodyOf({ action_key: action, ...rest }: JsonObject): JsonObject {
-  return action === undefined ? rest : { action, ...rest };
 }
 
 async function requestOf(file: string): ReturnType<typeof readRequestFile> {

@@ -3,7 +3,7 @@
 
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { WalkStep } from '../../../service/playground/decision-walk.ts';
+import { isUnknownPart, type WalkStep } from '../../../service/playground/decision-walk.ts';
 import { type LaunchArguments, LaunchError, type Launched, launch } from './launch.ts';
 import {
   type Breakpoint,
@@ -16,14 +16,13 @@ import {
 import { DebugVariables, type ShownValue } from './variables.ts';
 import {
   around,
-  isUnknownStep,
+  isStepOf,
   nextStop,
   type Stop,
   type Stops,
   stepBack,
   stepOut,
   stepOver,
-  stopBefore,
 } from './walk-cursor.ts';
 import { createWatchCache, evaluateInWalk } from './watch.ts';
 
@@ -43,6 +42,8 @@ export class DebugSession {
   /** Called once the editor has gone. */
   readonly #end: () => void;
   #launched: Launched | null = null;
+  /** Files of the set on which steps are written, by their real path. */
+  #files: ReadonlyMap<string, string> = new Map();
   #given: LaunchArguments = {};
   #at = 0;
   /** How far it has been told of. */
@@ -52,7 +53,7 @@ export class DebugSession {
   #lastStop: Stop = { at: 0, reason: 'entry' };
   /** As they were asked for, by path: lines are found once there are steps. */
   readonly #asked = new Map<string, readonly number[]>();
-  #rules: ReadonlySet<string> = new Set();
+  #rules: readonly string[] = [];
   #atUnknown = false;
 
   constructor(send: Send, end: () => void) {
@@ -89,7 +90,7 @@ export class DebugSession {
       return { allThreadsContinued: true };
     },
     reverseContinue: () =>
-      this.#stopLater(stopBefore(this.#steps, this.#at, this.#stops) ?? { at: 0, reason: 'entry' }),
+      this.#stopLater(nextStop(this.#steps, this.#at, this.#stops, -1) ?? { at: 0, reason: 'entry' }),
     pause: () => this.#stopLater({ at: this.#at, reason: 'step' }),
     terminate: () => this.#later(() => this.#send({ type: 'event', event: 'terminated' })),
     disconnect: () => this.#later(this.#end),
@@ -123,6 +124,8 @@ export class DebugSession {
   async #launch(given: LaunchArguments): Promise<undefined> {
     this.#given = given;
     this.#launched = await launch(given);
+    const written = new Set(this.#steps.flatMap(({ place }) => (place === null ? [] : [place.file])));
+    this.#files = new Map([...written].map((file) => [realPath(this.#walk.pathOf(file)), file]));
   }
 
   /** What is on disk now. */
@@ -200,30 +203,26 @@ export class DebugSession {
   // ---- where to stop
 
   get #stops(): Stops {
-    const lines = new Map<string, Set<number>>();
-    for (const { place } of this.#steps) {
-      if (place === null) continue;
-      const asked = this.#asked.get(realPath(this.#walk.pathOf(place.file))) ?? [];
-      if (asked.length > 0)
-        lines.set(place.file, new Set(asked.map((line) => this.#lineNear(place.file, line) ?? line)));
-    }
-    return { lines, rules: this.#rules, atUnknown: this.#atUnknown };
+    const lines = [...this.#asked].flatMap(([path, asked]) => {
+      const file = this.#files.get(path);
+      return file === undefined
+        ? []
+        : [[file, new Set(asked.map((line) => this.#lineNear(file, line) ?? line))] as const];
+    });
+    return { lines: new Map(lines), rules: this.#rules, atUnknown: this.#atUnknown };
   }
 
   /** The line itself, or the first one below it on which a step of this decision is written. */
   #lineNear(file: string, line: number): number | null {
-    const lines = this.#steps.flatMap(({ kind, place }) =>
-      kind !== 'outcome' && place?.file === file && place.line >= line ? [place.line] : [],
-    );
-    return lines.length === 0 ? null : Math.min(...lines);
+    return this.#linesOf(file).find((one) => one >= line) ?? null;
   }
 
-  #fileOf(path: string): string | null {
-    const real = realPath(path);
-    return (
-      this.#steps.find(({ place }) => place !== null && realPath(this.#walk.pathOf(place.file)) === real)
-        ?.place?.file ?? null
+  /** On which steps of this decision are written, in order. */
+  #linesOf(file: string): readonly number[] {
+    const lines = this.#steps.flatMap(({ kind, place }) =>
+      kind !== 'outcome' && place?.file === file ? [place.line] : [],
     );
+    return [...new Set(lines)].sort((a, b) => a - b);
   }
 
   #setBreakpoints({ source, breakpoints, lines }: Arguments): object {
@@ -233,11 +232,12 @@ export class DebugSession {
       : Array.isArray(lines)
         ? lines.map(Number)
         : [];
-    this.#asked.set(realPath(path), asked);
-    const file = this.#launched === null ? null : this.#fileOf(path);
+    const real = realPath(path);
+    this.#asked.set(real, asked);
+    const file = this.#files.get(real);
     return {
       breakpoints: asked.map((line): Breakpoint => {
-        const near = file === null ? null : this.#lineNear(file, line);
+        const near = file === undefined ? null : this.#lineNear(file, line);
         return near === null
           ? { verified: false, line, message: 'no rule of the action that is asked for is written here' }
           : { verified: true, line: near };
@@ -247,16 +247,12 @@ export class DebugSession {
 
   #setRules(breakpoints: unknown): object {
     const names = Array.isArray(breakpoints) ? breakpoints.map((one) => String(Object(one).name)) : [];
-    this.#rules = new Set(names);
-    const known = new Set(
-      (this.#launched?.steps ?? []).flatMap(({ rule }) =>
-        rule === null ? [] : [rule.id, rule.id.slice(rule.id.indexOf('/') + 1)],
-      ),
-    );
+    this.#rules = names;
+    const steps = this.#launched?.steps ?? [];
     return {
       breakpoints: names.map(
         (name): Breakpoint =>
-          known.has(name)
+          steps.some((step) => isStepOf(step, name))
             ? { verified: true }
             : { verified: false, message: `no rule of the action that is asked for is named \`${name}\`` },
       ),
@@ -264,18 +260,10 @@ export class DebugSession {
   }
 
   #locations({ source, line, endLine = line }: Arguments): object {
-    const file = this.#fileOf(String(Object(source).path ?? ''));
-    const lines = new Set(
-      this.#steps.flatMap(({ kind, place }) =>
-        kind !== 'outcome' &&
-        place?.file === file &&
-        place.line >= Number(line) &&
-        place.line <= Number(endLine)
-          ? [place.line]
-          : [],
-      ),
-    );
-    return { breakpoints: [...lines].sort((a, b) => a - b).map((one) => ({ line: one })) };
+    const file = this.#files.get(realPath(String(Object(source).path ?? '')));
+    const lines = file === undefined ? [] : this.#linesOf(file);
+    const inRange = lines.filter((one) => one >= Number(line) && one <= Number(endLine));
+    return { breakpoints: inRange.map((one) => ({ line: one })) };
   }
 
   // ---- what is seen
@@ -315,7 +303,7 @@ export class DebugSession {
 
   #unknownInfo(): object {
     const step = this.#steps[this.#lastStop.at]!;
-    if (!isUnknownStep(step)) throw new LaunchError('this step is known');
+    if (step.kind !== 'condition' || !isUnknownPart(step)) throw new LaunchError('this step is known');
     return {
       exceptionId: 'unknown',
       description: step.why ?? `\`${step.text}\` is not known`,

@@ -70,7 +70,7 @@ export class DebugVariables {
       scope('So far', () => this.#soFar(steps.slice(0, at + 1), launched)),
       ...Object.entries(facts).flatMap(([name, value]) =>
         typeof value === 'object' && value !== null
-          ? [scope(titles[name] ?? name, () => this.#partsOfStep(value, name))]
+          ? [scope(titles[name] ?? name, () => this.#within(value, name))]
           : [],
       ),
       scope('Not known', () => unknown),
@@ -117,7 +117,7 @@ export class DebugVariables {
     ];
   }
 
-  #partsOfStep(
+  #within(
     value: Exclude<ShownValue, string | number | boolean | null>,
     path: string,
   ): readonly DapVariable[] {
@@ -131,7 +131,7 @@ export class DebugVariables {
     if (typeof value !== 'object' || value === null)
       return { name, value: JSON.stringify(value), variablesReference: 0, ...asked };
     const count = Object.keys(value).length;
-    const reference = count === 0 ? 0 : this.#add(() => this.#partsOfStep(value, path ?? name));
+    const reference = count === 0 ? 0 : this.#add(() => this.#within(value, path ?? name));
     return { name, value: JSON.stringify(value), variablesReference: reference, ...asked };
   }
 }

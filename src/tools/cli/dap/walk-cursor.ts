@@ -1,24 +1,20 @@
 // Where a person stands in a walk through a decision, and where the next stop is: forwards and backwards, over what is within a
 // step, out of what is around it, and to breakpoints. Steps count from 0.
 
-import type { WalkStep } from '../../../service/playground/decision-walk.ts';
+import { isUnknownPart, type WalkStep } from '../../../service/playground/decision-walk.ts';
 
 export interface Stops {
   /** Lines, by the path of a file of the set. */
   readonly lines: ReadonlyMap<string, ReadonlySet<number>>;
-  /** `policy/rule`, or the name of the rule alone. */
-  readonly rules: ReadonlySet<string>;
+  /** By `isStepOf`. */
+  readonly rules: readonly string[];
   /** Whether to stop where a part of a condition is not known. */
   readonly atUnknown: boolean;
 }
 
 export interface Stop {
   readonly at: number;
-  readonly reason: 'entry' | 'step' | 'breakpoint' | 'function breakpoint' | 'exception' | 'goto';
-}
-
-export function isUnknownStep({ kind, truth, value }: WalkStep): boolean {
-  return kind === 'condition' && (truth === 'unknown' || (truth === null && value === 'unknown'));
+  readonly reason: 'entry' | 'step' | 'breakpoint' | 'function breakpoint' | 'exception';
 }
 
 /** The next step that is no part of this one; null behind the last. */
@@ -43,17 +39,9 @@ function found(index: number): number | null {
   return index < 0 ? null : index;
 }
 
-/** The next step at which something stops; null where nothing does. */
-export function nextStop(steps: readonly WalkStep[], at: number, stops: Stops): Stop | null {
-  for (let next = at + 1; next < steps.length; next++) {
-    const reason = reasonAt(steps, next, stops);
-    if (reason !== null) return { at: next, reason };
-  }
-  return null;
-}
-
-export function stopBefore(steps: readonly WalkStep[], at: number, stops: Stops): Stop | null {
-  for (let next = at - 1; next >= 0; next--) {
+/** The next step at which something stops, forwards or backwards; null where nothing does. */
+export function nextStop(steps: readonly WalkStep[], at: number, stops: Stops, by: 1 | -1 = 1): Stop | null {
+  for (let next = at + by; next >= 0 && next < steps.length; next += by) {
     const reason = reasonAt(steps, next, stops);
     if (reason !== null) return { at: next, reason };
   }
@@ -62,9 +50,8 @@ export function stopBefore(steps: readonly WalkStep[], at: number, stops: Stops)
 
 function reasonAt(steps: readonly WalkStep[], at: number, stops: Stops): Stop['reason'] | null {
   const step = steps[at]!;
-  if (stops.atUnknown && isUnknownStep(step)) return 'exception';
-  if (step.kind === 'rule' && step.rule !== null && isNamed(step.rule.id, stops.rules))
-    return 'function breakpoint';
+  if (stops.atUnknown && step.kind === 'condition' && isUnknownPart(step)) return 'exception';
+  if (step.kind === 'rule' && stops.rules.some((name) => isStepOf(step, name))) return 'function breakpoint';
   if (step.kind === 'outcome' || step.place === null) return null;
   const { file, line } = step.place;
   if (stops.lines.get(file)?.has(line) !== true) return null;
@@ -74,8 +61,9 @@ function reasonAt(steps: readonly WalkStep[], at: number, stops: Stops): Stop['r
   return isFirst ? 'breakpoint' : null;
 }
 
-function isNamed(id: string, rules: ReadonlySet<string>): boolean {
-  return rules.has(id) || rules.has(id.slice(id.indexOf('/') + 1));
+/** Whether a step is of a rule: `policy/rule`, or the name of the rule alone. */
+export function isStepOf({ rule }: WalkStep, name: string): boolean {
+  return rule !== null && (rule.id === name || rule.id.slice(rule.id.indexOf('/') + 1) === name);
 }
 
 /** A step with what it is a part of, the innermost first. */

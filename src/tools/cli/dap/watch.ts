@@ -3,6 +3,7 @@
 
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
+import { valueAt } from '../../../language/model/request.ts';
 import type { Explanation } from '../../../language/model/trace.ts';
 import { explain } from '../../../language/spec/explain.ts';
 import { checkSources, createCompileCache, type PolicySources } from '../../../pipeline.ts';
@@ -34,12 +35,7 @@ function plainValue({ truth, value }: Explanation): ShownValue {
 /** A path through what is known, which needs no rule: lists and records have no value in conditions. */
 function pathValue(path: string, launched: Launched): ShownValue | undefined {
   if (!/^(?:payload|agent|request|meters|now)(?:\.\w+)*$/.test(path)) return undefined;
-  let value: ShownValue | undefined = shownFacts(launched) as ShownValue;
-  for (const step of path.split('.')) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    value = Object.hasOwn(value, step) ? (value as Readonly<Record<string, ShownValue>>)[step] : undefined;
-  }
-  return value;
+  return valueAt(shownFacts(launched), path.split('.')) as ShownValue | undefined;
 }
 
 /** How the condition comes about, or what is wrong with it. */

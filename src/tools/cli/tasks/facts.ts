@@ -33,8 +33,12 @@ export async function readRequestFile(text: string, name: string): Promise<Given
   }
   const recorded = recordedRequest(value as JsonObject, name);
   if (recorded !== null) return { given: recorded, isRecorded: true };
-  const { action_key: action, ...rest } = value as JsonObject;
-  return { given: action === undefined ? rest : { action, ...rest }, isRecorded: false };
+  return { given: bodyOf(value as JsonObject), isRecorded: false };
+}
+
+/** The body of `POST /v1/authorize` names its action by another word. */
+export function bodyOf({ action_key: action, ...rest }: JsonObject): JsonObject {
+  return action === undefined ? rest : { action, ...rest };
 }
 
 /** Refuses several requests, each on a line, and nothing. */

@@ -1,6 +1,8 @@
 // Rules by the actions that they speak of: those of one set of actions together, so that what is asked of two sets is
 // asked once however many rules speak of them. INVARIANT: rules stand in the order in which they were given.
 
+import { haveSameParts } from '../../logic/same.ts';
+
 /** Something that speaks of actions; the same array for those that speak of the same. */
 interface OfActions {
   readonly actions: readonly string[];
@@ -139,7 +141,7 @@ function merged<T extends OfPolicy>(
   parts: readonly RuleGroup<T>[],
   before: MergedGroup<T> | undefined,
 ): MergedGroup<T> {
-  if (before !== undefined && areSame(parts, before.parts)) return before;
+  if (before !== undefined && haveSameParts(parts, before.parts)) return before;
   const [first, ...others] = parts;
   if (first !== undefined && others.length === 0) return { parts, group: first };
   const rules = before === undefined ? null : replaced(parts, before);
@@ -161,8 +163,4 @@ function replaced<T extends OfPolicy>(
     for (const [index, rule] of rules.entries()) changed.set(then[index]!, rule);
   }
   return before.group.rules.map((one) => changed.get(one) ?? one);
-}
-
-function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
 }
