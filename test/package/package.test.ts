@@ -82,13 +82,16 @@ class Installed {
 }
 
 /** What a language server answers to the first request; it ends then. */
-async function initialized(server: ChildProcess): Promise<string> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { capabilities: {} } });
+const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { capabilities: {} } };
+
+/** What a server says to a message until `awaited` is in it; then its input is closed, and it ends by itself. */
+async function answer(server: ChildProcess, message: object, awaited: string): Promise<string> {
+  const body = JSON.stringify(message);
   server.stdin?.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
   let said = '';
   for await (const chunk of server.stdout ?? []) {
     said += String(chunk);
-    if (said.includes('serverInfo')) server.stdin?.end();
+    if (said.includes(awaited)) server.stdin?.end();
   }
   return said;
 }
@@ -170,7 +173,7 @@ describe('the package for checking, testing and embedding', () => {
   });
 
   test('brings the language server', async () => {
-    expect(await initialized(installed.start('lsp'))).toContain('"name":"writ"');
+    expect(await answer(installed.start('lsp'), initialize, 'serverInfo')).toContain('"name":"writ"');
   });
 
   test('explains a diagnostic', async () => {
@@ -248,19 +251,16 @@ describe('the extension for VS Code', () => {
   });
 
   test('starts its language server as the editor does', async () => {
-    expect(
-      await initialized(spawn(process.execPath, [join(place, 'extension/server.mjs'), '--stdio'])),
-    ).toContain('"name":"writ"');
+    const server = spawn(process.execPath, [join(place, 'extension/server.mjs'), '--stdio']);
+    expect(await answer(server, initialize, 'serverInfo')).toContain('"name":"writ"');
   });
 
   test('brings its debugger', async () => {
-    const child = spawn(process.execPath, [join(place, 'extension/debugger.mjs')]);
-    const request = JSON.stringify({ seq: 1, type: 'request', command: 'initialize', arguments: {} });
-    child.stdin.write(`Content-Length: ${request.length}\r\n\r\n${request}`);
-    const [said] = await once(child.stdout, 'data');
-    expect(String(said)).toContain('"supportsStepBack":true');
-    child.stdin.end();
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    const server = spawn(process.execPath, [join(place, 'extension/debugger.mjs')]);
+    const exited = once(server, 'exit');
+    const request = { seq: 1, type: 'request', command: 'initialize', arguments: {} };
+    expect(await answer(server, request, 'supports')).toContain('"supportsStepBack":true');
+    expect(await exited).toEqual([0, null]);
   });
 
   test('brings the thread that proves and runs tests', async () => {
