@@ -41,6 +41,7 @@ export type ListSort =
   | 'flags'
   | 'peers'
   | 'lines'
+  | 'fees'
   | 'runs';
 
 /** A place that can be read: a field, a field of a record in it, an element of a list. */
@@ -270,6 +271,29 @@ const recordFields: readonly FieldKind[] = [
       ],
     },
   ),
+  field(
+    'bill',
+    'record',
+    [
+      form(
+        '{ net: money(currency) 0.., tip?: money(currency) | null, fees: [{ fee: money(currency) }] }',
+        [
+          { net: 5, fees: [] },
+          { net: 100.01, tip: 3, fees: [{ fee: 5 }, { fee: 0.1 }] },
+          { net: 0, tip: null, fees: [{ fee: 2500 }] },
+        ],
+        [{ net: -1, fees: [] }, { net: 5, fees: [{}] }, 5],
+      ),
+    ],
+    {
+      parts: [
+        { steps: '', sort: 'record' },
+        { steps: '.net', sort: 'money' },
+        { steps: '.tip', sort: 'money', canMiss: true },
+        { steps: '.fees', sort: 'fees' },
+      ],
+    },
+  ),
   field('blob', 'any', [form('any', [1, { deep: [null] }, 'text', null])]),
   field('x-id', 'text', [form('string', ['alpha', 'a-1', ''])], { written: '"x-id"' }),
   field('__proto__', 'number', [form('number', [0, 3, 7])]),
@@ -321,6 +345,8 @@ export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
     { steps: '.unit', sort: 'enumeration', values: ['USD', 'EUR'] },
     { steps: '.tags', sort: 'texts', canMiss: true },
   ],
+  // In the currency of the payload.
+  fees: [{ steps: '.fee', sort: 'money' }],
   runs: [
     { steps: '.program', sort: 'text' },
     { steps: '.subcommand', sort: 'text' },

@@ -122,7 +122,7 @@ function groupDeclaration(group: string, actions: readonly RandomAction[]): stri
 function randomFields(random: Random, signing: number): readonly DeclaredField[] {
   const drawn = random.some(fieldKinds, 0.25);
   const chosen = random.chance(0.5) ? [...new Set([...drawn, ...timeFields])] : drawn;
-  const hasMoney = chosen.some(({ key }) => key === 'price');
+  const hasMoney = chosen.some(({ forms }) => forms.some(({ type }) => type.includes('money(currency)')));
   const fields = chosen.map((kind) => ({
     kind,
     form: random.pick(kind.forms),

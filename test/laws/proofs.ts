@@ -88,7 +88,9 @@ export function holdLaw(
     const end = tally.requests + perAction;
     tally.actions += 1;
     for (let drawn = 0; drawn < drawsMax * perAction && tally.requests < end; drawn += 1) {
-      const facts = randomRequest(source, action);
+      const { rows, ...others } = randomRequest(source, action);
+      // Where a request has no rows, nothing is known of them.
+      const facts = rows === undefined || source.random.chance(0.5) ? others : { ...others, rows };
       const decision = authorize(set, facts);
       if (decision.by === 'invalid_payload') continue;
       tally.requests += 1;

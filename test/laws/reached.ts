@@ -127,11 +127,17 @@ function familyOf(type: Type): string {
   return type.kind === 'integer' ? 'number' : type.kind;
 }
 
+/** Whether the currency of an amount stands in a record around its own. */
+function isOfRecordAround(type: Type): boolean {
+  return type.kind === 'money' && type.currencyRecord !== undefined;
+}
+
 function featureOf(expression: Expression, scope: EvaluationScope): string {
   const { kind } = expression;
   switch (kind) {
-    case 'literal':
     case 'field':
+      return `${kind} ${familyOf(expression.type)}${isOfRecordAround(expression.type) ? ' of a record around' : ''}`;
+    case 'literal':
     case 'meter':
     case 'let':
     case 'else':

@@ -89,7 +89,7 @@ const facts = {
 const expressions = {
   literal: [...each([...scalars], known), ...each(['boolean'], ['true', 'false'])],
   field: [
-    ...each([...scalars.filter((sort) => sort !== 'duration'), 'list'], values),
+    ...each([...scalars.filter((sort) => sort !== 'duration'), 'money of a record around', 'list'], values),
     ...each(['boolean'], truths),
   ],
   fact: Object.entries(facts).flatMap(([fact, results]) => each([fact], results)),

@@ -4,7 +4,8 @@ import { formatDecimal, fromNumber } from '../value/decimal.ts';
 import type { PayloadIssue } from './decision.ts';
 import { payloadFaults } from './describe.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { Table } from './policy.ts';
+import type { PolicySet, Table } from './policy.ts';
+import type { Facts, PushedRows } from './request.ts';
 import type { Field, Shape } from './type.ts';
 
 /** A table whose rows are pushed. */
@@ -12,6 +13,11 @@ export type Pushed = Table & { readonly pushed: NonNullable<Table['pushed']> };
 
 export function isPushed(table: Table | undefined): table is Pushed {
   return table?.pushed != null;
+}
+
+/** The rows of pushed tables as facts, and no others; nothing where the set has no such table. */
+export function rowsKnown({ tables }: PolicySet, given: PushedRows['given']): Pick<Facts, 'rows'> {
+  return [...tables.values()].some(isPushed) ? { rows: { given, areAll: true } } : {};
 }
 
 export interface KeyedRow {

@@ -42,8 +42,10 @@ export type Quantity = 'number' | 'integer' | 'duration' | 'date' | 'timestamp' 
 
 export interface MoneyType {
   readonly kind: 'money';
-  /** The sibling field with the currency, for fields of a payload; null for values that carry their own. */
+  /** The field with the currency, for fields of a payload; null for values that carry their own. */
   readonly currencyField: string | null;
+  /** The steps from the payload to the record that has this field, where it is not the record of the amount itself. */
+  readonly currencyRecord?: readonly string[];
   readonly range: Range;
 }
 

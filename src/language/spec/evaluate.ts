@@ -309,7 +309,9 @@ function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonO
 function readCell({ pushed }: Table, column: string, row: JsonObject): Value | Unknown {
   const { type } = pushed!.shape.fields.find(({ name }) => name === column)!;
   const json = Object.hasOwn(row, column) ? row[column] : undefined;
-  return json === undefined || json === null ? unknown : valueOfJson(type, json, row);
+  return json === undefined || json === null
+    ? unknown
+    : valueOfJson(type, json, { parent: row, payload: null });
 }
 
 /** Rows are found by text; whole numbers by their digits. */

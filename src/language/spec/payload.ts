@@ -2,6 +2,7 @@
 // the order of the declaration; undeclared keys come last, in the payload's own order. What passes is resolved: rules
 // see every path, URL, host and e-mail address in its canonical form.
 
+import { currencyOfJson } from '../model/currency.ts';
 import { type PayloadIssue, payloadIssuesMax } from '../model/decision.ts';
 import { payloadFaults } from '../model/describe.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -20,7 +21,7 @@ import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 /** The first issues, at most `payloadIssuesMax`; none when the payload is of the shape. */
 export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue[] {
   if (!isRecord(payload)) return [{ pointer: '', message: payloadFaults.root }];
-  return recordIssues(shape, payload, '').slice(0, payloadIssuesMax);
+  return recordIssues(shape, payload, { payload, pointer: '' }).slice(0, payloadIssuesMax);
 }
 
 /** The facts with the payload as rules see it. Facts whose payload is not of its shape, or that has been resolved, stay as they are. */
@@ -56,11 +57,15 @@ function resolveValue(type: Type, json: Json): Json {
 
 const keyCodePointsMax = 100;
 
-function recordIssues(shape: Shape, record: JsonObject, pointer: string): readonly PayloadIssue[] {
+function recordIssues(
+  shape: Shape,
+  record: JsonObject,
+  { payload, pointer }: Pick<Place, 'payload' | 'pointer'>,
+): readonly PayloadIssue[] {
   const declared = shape.fields.flatMap((field): readonly PayloadIssue[] => {
     const place = `${pointer}/${segment(field.name)}`;
     if (Object.hasOwn(record, field.name))
-      return slotIssues(field, record[field.name] as Json, { pointer: place, record });
+      return slotIssues(field, record[field.name] as Json, { payload, pointer: place, record });
     return field.isOptional ? [] : [{ pointer: place, message: payloadFaults.missing }];
   });
   if (shape.isOpen) return declared;
@@ -75,12 +80,14 @@ function recordIssues(shape: Shape, record: JsonObject, pointer: string): readon
 }
 
 interface Place {
+  /** The whole. */
+  readonly payload: JsonObject;
   readonly pointer: string;
   /** The record that holds the slot. */
   readonly record: JsonObject | null;
 }
 
-function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonly PayloadIssue[] {
+function slotIssues(slot: Slot, json: Json, { payload, pointer, record }: Place): readonly PayloadIssue[] {
   if (json === null && slot.isNullable) return [];
   const mistyped = (): readonly PayloadIssue[] => [{ pointer, message: payloadFaults.mistyped(slot) }];
   const { type } = slot;
@@ -97,7 +104,7 @@ function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonl
     case 'integer':
       return unless(isNumber(json) && Number.isInteger(json) && isInRange(type.range, fromNumber(json)));
     case 'money':
-      return unless(isMoney(type, json, record));
+      return unless(isMoney(type, json, { payload, record }));
     case 'date':
       return unless(isTime(parseDate, type.range, json));
     case 'timestamp':
@@ -109,11 +116,11 @@ function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonl
     case 'list': {
       if (!Array.isArray(json) || !isInRange(type.length, fromNumber(json.length))) return mistyped();
       return json.flatMap((element: Json, index) =>
-        slotIssues(type.element, element, { pointer: `${pointer}/${index}`, record: null }),
+        slotIssues(type.element, element, { payload, pointer: `${pointer}/${index}`, record: null }),
       );
     }
     case 'record':
-      return isRecord(json) ? recordIssues(type.shape, json, pointer) : mistyped();
+      return isRecord(json) ? recordIssues(type.shape, json, { payload, pointer }) : mistyped();
     // No payload field can be declared a duration.
     case 'duration':
       return mistyped();
@@ -132,10 +139,13 @@ export function isOfTextType(type: TextType, sent: string): boolean {
 }
 
 /** A currency that is missing or no text is the issue of its own field alone. */
-function isMoney(type: MoneyType, json: Json, record: JsonObject | null): boolean {
+function isMoney(
+  type: MoneyType,
+  json: Json,
+  { payload, record }: Pick<Place, 'payload' | 'record'>,
+): boolean {
   if (!isNumber(json) || !isInRange(type.range, fromNumber(json))) return false;
-  const field = type.currencyField ?? '';
-  const currency = record !== null && Object.hasOwn(record, field) ? record[field] : undefined;
+  const currency = currencyOfJson(type, record, payload);
   return typeof currency !== 'string' || isCurrency(currency);
 }
 

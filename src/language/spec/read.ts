@@ -1,5 +1,6 @@
 // Reads of the payload: from JSON, whose shape has been checked, to values of the language.
 
+import { currencyOfJson } from '../model/currency.ts';
 import type { FieldRead } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { PolicySet } from '../model/policy.ts';
@@ -50,7 +51,10 @@ export function readField(
     parent = value;
     value = value[step];
   }
-  return value === undefined || value === null ? value : valueOfJson(field.type, value, parent);
+  if (value === undefined || value === null) return value;
+  // Where the payload is unknown, no amount of it has been found.
+  const payload = facts.payload === unknownPayload ? null : facts.payload;
+  return valueOfJson(field.type, value, { parent, payload });
 }
 
 /** Whether every payload of the shape has the field, and not as null. */
@@ -75,8 +79,15 @@ function fieldsAlong(steps: readonly string[], shape: Shape | undefined): readon
   return [field, ...fieldsAlong(others, field.type.kind === 'record' ? field.type.shape : undefined)];
 }
 
-/** A value out of a record whose shape has been checked; `parent` is the record. */
-export function valueOfJson(type: Type, json: Json, parent: JsonObject | null): Value | Unknown {
+/** Where a currency is looked up. */
+interface Around {
+  /** The record that holds the value. */
+  readonly parent: JsonObject | null;
+  readonly payload: JsonObject | null;
+}
+
+/** A value out of a record whose shape has been checked. */
+export function valueOfJson(type: Type, json: Json, around: Around): Value | Unknown {
   switch (type.kind) {
     case 'boolean':
     case 'text':
@@ -85,7 +96,10 @@ export function valueOfJson(type: Type, json: Json, parent: JsonObject | null): 
     case 'integer':
       return fromNumber(json as number);
     case 'money':
-      return { amount: fromNumber(json as number), currency: parent?.[type.currencyField ?? ''] as string };
+      return {
+        amount: fromNumber(json as number),
+        currency: currencyOfJson(type, around.parent, around.payload) as string,
+      };
     case 'date':
       return parseDate(json as string) ?? unknown;
     case 'timestamp':
@@ -96,7 +110,9 @@ export function valueOfJson(type: Type, json: Json, parent: JsonObject | null): 
       return parseIp(json as string) ?? unknown;
     case 'list':
       return (json as readonly Json[]).map((element) =>
-        element === null ? null : (valueOfJson(type.element.type, element, null) as Value),
+        element === null
+          ? null
+          : (valueOfJson(type.element.type, element, { ...around, parent: null }) as Value),
       );
     case 'record':
     // Of `any` nothing but its presence is ever asked.

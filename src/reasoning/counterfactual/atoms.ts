@@ -2,6 +2,7 @@
 // request only through the truths of these atoms, so two requests with equal truths get the same decision.
 
 import { childrenOf } from '../../language/model/children.ts';
+import { currencyPlace, type FieldPlace } from '../../language/model/currency.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -149,15 +150,13 @@ function keysRead(set: PolicySet, expression: Expression, variables: Variables):
 }
 
 function fieldKeys(read: FieldRead, variables: Variables): readonly string[] {
-  const { root, steps, type } = read;
-  const roots = root === 'payload' ? [root] : (variables.get(root) ?? []);
-  const keysAt = (path: readonly string[]): readonly string[] => roots.map((key) => pathText(key, path));
-  const currency =
-    type.kind === 'money' && type.currencyField !== null
-      ? keysAt([...steps.slice(0, -1), type.currencyField])
-      : [];
+  const { type } = read;
+  const rootsOf = (name: string) => (name === 'payload' ? [name] : (variables.get(name) ?? []));
+  const keysAt = (place: FieldPlace): readonly string[] =>
+    rootsOf(place.root).map((key) => pathText(key, place.steps));
+  const currency = currencyPlace(type, read);
   const vouching = signersOf(read).map((signer) =>
     signer === agentSigner ? 'request.signed' : 'request.point',
   );
-  return [...keysAt(steps), ...currency, ...vouching];
+  return [...keysAt(read), ...(currency === null ? [] : keysAt(currency)), ...vouching];
 }

@@ -1,6 +1,7 @@
 // Lists the places of a request that its rules read and that could change: payload fields, facts of the registry and the
 // service, readings and the time. Each place has the changes to try, as functions from facts to facts.
 
+import { currencyPlace } from '../../language/model/currency.ts';
 import type { ListFact } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -194,7 +195,7 @@ function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: Field
   if (measure === null || slot.isSecret) return null;
   const { parse, write, show } = measures[type.kind] ?? plainMeasure;
   const current = jsonAt(facts.payload, steps);
-  const currencySteps = type.kind === 'money' ? [...steps.slice(0, -1), type.currencyField ?? ''] : null;
+  const currencySteps = currencyPlace(type, { root: 'payload', steps })?.steps ?? null;
   const unit = (changed: Facts): string => {
     const currency = currencySteps && jsonAt(changed.payload, currencySteps);
     return typeof currency === 'string' ? ` ${currency}` : '';

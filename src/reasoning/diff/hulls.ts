@@ -1,5 +1,6 @@
 // For each number of the payload, between which ends it lies wherever a change happens: found by halves on its cells.
 
+import { currencyPlace } from '../../language/model/currency.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, marksOf } from '../cells/leaf.ts';
@@ -70,8 +71,8 @@ function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: Asking): Hull 
 function currencyOf(ctx: ProofContext, key: string, { must, confirm }: Asking): string | null {
   const steps = key.split('.').slice(1);
   const type = typeAt(ctx.action.shape, steps);
-  if (type?.kind !== 'money' || type.currencyField === null) return null;
-  const leaf = ctx.leaves.get(['payload', ...steps.slice(0, -1), type.currencyField].join('.'));
+  const at = type === null ? null : currencyPlace(type, { root: 'payload', steps });
+  const leaf = at === null ? undefined : ctx.leaves.get(['payload', ...at.steps].join('.'));
   if (leaf === undefined) return null;
   const all = leaf.cells.map((cell, at) => ({ cell, within: [...must, ...inCell(leaf, at)] }));
   const possible = all.filter(({ within }) => solveNearFor(ctx, within) !== false);

@@ -1,6 +1,7 @@
 // Two declarations of one action as one shape that admits every payload of either, and the places in which they differ.
 // INVARIANT: what cannot be joined is of any type, so that nothing is taken to be known of it.
 
+import { haveSameCurrency } from '../../language/model/currency.ts';
 import type { Action, PolicySet } from '../../language/model/policy.ts';
 import type { Field, Range, Shape, Slot, TextType, Type } from '../../language/model/type.ts';
 import { allSigners } from '../../language/model/vouched.ts';
@@ -76,7 +77,7 @@ function jointType(before: Type, after: Type): Type | null {
     case 'datetime':
       return after.kind === before.kind ? { ...after, range: hull(before.range, after.range) } : null;
     case 'money':
-      return after.kind === 'money' && after.currencyField === before.currencyField
+      return after.kind === 'money' && haveSameCurrency(after, before)
         ? { ...after, range: hull(before.range, after.range) }
         : null;
     case 'text':

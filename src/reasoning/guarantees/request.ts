@@ -4,6 +4,7 @@
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { isAnew } from '../../language/model/metering.ts';
 import type { Action, Meter, PolicySet } from '../../language/model/policy.ts';
+import { rowsKnown } from '../../language/model/pushed-row.ts';
 import {
   type AgentFacts,
   type Facts,
@@ -77,6 +78,7 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
     nowMs: around2026Ms + random.below(yearMinutes) * 60_000,
     meters: {},
     satisfied: nothingSatisfied,
+    ...rowsKnown(set, {}),
   };
   const isOfShape = checkPayload(action.shape, facts.payload).length === 0;
   const meters = isOfShape ? known(readings(source, set, facts)) : {};

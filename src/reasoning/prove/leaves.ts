@@ -1,6 +1,7 @@
 // The leaves of an action's requests: fields by path, facts, the time, and functions of one text or list, each with what
 // its declaration says of its values, and with what ties it to the leaf that it lies in or is a function of.
 
+import { currenciesOfRecordsBelow } from '../../language/model/currency.ts';
 import type { Expression, FactRead, FieldRead } from '../../language/model/expression.ts';
 import { riskTiers } from '../../language/model/request.ts';
 import {
@@ -87,7 +88,7 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...plainLeaf(ctx, place.key, domainOf(type)),
     states: place.states,
     values: type.kind === 'text' ? (type.values ?? []) : [],
-    fits: fitsPlace(place),
+    fits: fitsPlace(place, ctx.action.shape),
     ...(type.kind === 'text' ? { patterns: type.patterns, lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
@@ -150,18 +151,20 @@ function domainOf(type: Type): Domain {
 }
 
 /** The definition's own check of payloads says which texts a field may hold. */
-function fitsPlace({ slot, shape, key }: Place): (value: Value) => boolean {
+function fitsPlace({ slot, shape, key }: Place, payload: Shape): (value: Value) => boolean {
   const { type } = slot;
   if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
   if (type.kind !== 'text') return () => true;
   const name = key.split('.').at(-1);
-  const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
+  const isOfMoney =
+    shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name) ||
+    currenciesOfRecordsBelow(payload).has(key.replace('payload.', ''));
   const isOfType = memo(
     textFits,
     type,
     () => (value) => typeof value !== 'string' || isOfTextType(type, value),
   );
-  return isOfMoney === true
+  return isOfMoney
     ? (value) => isOfType(value) && (typeof value !== 'string' || isCurrency(value))
     : isOfType;
 }

@@ -1,6 +1,7 @@
 // An amount of money against a constant: the amounts compare where the currencies agree, and nothing is known where
 // they do not.
 
+import { currencyPlace } from '../../language/model/currency.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { quantity } from '../../language/model/type.ts';
 import type { Money } from '../../language/model/value.ts';
@@ -36,9 +37,9 @@ interface CurrencyOf {
 /** Whether the amount's currency, a field beside it, is this one. */
 export function currencyIs(ctx: ProofContext, { field, currency, elements }: CurrencyOf): Pair | null {
   const place = placeOfField(ctx, field, elements);
-  const name = place?.slot.type.kind === 'money' ? place.slot.type.currencyField : null;
-  const beside = place?.shape?.fields.find((one) => one.name === name);
-  if (name === null || beside === undefined) return null;
-  const read: Expression = { ...field, steps: [...field.steps.slice(0, -1), name], type: beside.type };
+  const at = place === null ? null : currencyPlace(place.slot.type, field);
+  const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
+  if (at === null || named === null) return null;
+  const read: Expression = { ...field, ...at, type: named.slot.type };
   return ctx.lower(comparisonCall('==', read, literalNode(currency, read)), elements);
 }

@@ -3,6 +3,7 @@
 // `search.ts`. Products of two fields, quotients and functions are no sums.
 
 import { descendants } from '../../language/model/children.ts';
+import { currencyPlace } from '../../language/model/currency.ts';
 import type { ComparisonOperator, Expression, Quantify } from '../../language/model/expression.ts';
 import { anyText } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
@@ -223,10 +224,10 @@ function fieldSum(
   const terms = new Map([[leaf, wholeFraction]]);
   if (field.type.kind !== 'money') return { ...noSum, terms };
   const place = placeOfField(ctx, field, elements);
-  const name = place?.slot.type.kind === 'money' ? place.slot.type.currencyField : null;
-  const beside = place?.shape?.fields.find((one) => one.name === name);
-  if (name === null || beside === undefined) return null;
-  const read: Expression = { ...field, steps: [...field.steps.slice(0, -1), name], type: beside.type };
+  const at = place === null ? null : currencyPlace(place.slot.type, field);
+  const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
+  if (at === null || named === null) return null;
+  const read: Expression = { ...field, ...at, type: named.slot.type };
   return { ...noSum, terms, currencies: [read] };
 }
 

@@ -3,6 +3,7 @@
 
 import type { ListFact } from '../../language/model/expression.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
+import { rowsKnown } from '../../language/model/pushed-row.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { Field, Shape, Slot } from '../../language/model/type.ts';
 import { unknown } from '../../language/model/value.ts';
@@ -17,6 +18,7 @@ type Values = ReadonlyMap<string, CellValue>;
 
 const mondayMorningMs = Date.UTC(2026, 2, 2, 10);
 
+/** Without a row in any pushed table, as the request is read that has none. */
 export function witnessOf(ctx: ProofContext): Facts {
   const values = valuesOf(ctx);
   const now = values.get('now');
@@ -28,6 +30,7 @@ export function witnessOf(ctx: ProofContext): Facts {
     nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : mondayMorningMs,
     meters: metersOf(ctx),
     satisfied: satisfiedOf(ctx),
+    ...rowsKnown(ctx.set, {}),
   };
 }
 

@@ -1,5 +1,6 @@
 // The amounts of money of a payload as people write them (`4,200.00 USD`), where its action declares them as money.
 
+import { currencyOfJson } from '../../language/model/currency.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { moneyShown } from '../../language/model/title.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
@@ -26,8 +27,7 @@ export function amountsIn(payload: JsonObject, shape: Shape): readonly ShownAmou
   const of = (value: Json, type: Type, { place, record }: { place: string; record: JsonObject }): void => {
     if (found.length === amountsMax || value === null) return;
     if (type.kind === 'money' && type.currencyField !== null && typeof value === 'number') {
-      const currency = Object.hasOwn(record, type.currencyField) ? record[type.currencyField] : null;
-      const text = moneyShown(value, currency ?? null);
+      const text = moneyShown(value, (currencyOfJson(type, record, payload) ?? null) as Json);
       if (text !== null) found.push({ pointer: place, value, text });
     } else if (type.kind === 'record' && typeof value === 'object' && !Array.isArray(value)) {
       ofRecord(value as JsonObject, type.shape, place);

@@ -5,7 +5,14 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { Meter, PolicySet, Rule } from '../../language/model/policy.ts';
-import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../../language/model/pushed-row.ts';
+import {
+  isPushed,
+  keyedRow,
+  type Pushed,
+  pushedKey,
+  rowsKnown,
+  strayKey,
+} from '../../language/model/pushed-row.ts';
 import {
   type AgentFacts,
   type Facts,
@@ -73,8 +80,8 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
   for (const given of situation.tables) isWhole = isRowOf(given, set, report) && isWhole;
   if (!isWhole) return null;
   const meters = Object.fromEntries(readings) as Readonly<Record<string, Reading>>;
-  const facts = { action, payload, agent, request, nowMs, meters, satisfied };
-  return hasPushed(set) ? { ...facts, rows: { given: rowsOf(situation.tables, set), areAll: true } } : facts;
+  const rows = rowsKnown(set, rowsOf(situation.tables, set));
+  return { action, payload, agent, request, nowMs, meters, satisfied, ...rows };
 }
 
 /** Without what a set has no name for: a recorded request may be of another set. */
@@ -217,10 +224,6 @@ function rowsOf(given: readonly GivenRow[], set: PolicySet): PushedRows['given']
 function canonicalKey(table: Pushed, key: string, row: JsonObject): string {
   const { shape, record } = keyedRow(table, key, row);
   return pushedKey(table, resolveRecord(shape, record));
-}
-
-function hasPushed({ tables }: PolicySet): boolean {
-  return [...tables.values()].some(isPushed);
 }
 
 /** Whether the set has such a table, and the row its columns; reports why not. */

@@ -10,6 +10,7 @@ import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { actionDeclaredTwice, groupNamedTwice, resultFieldUnfit, typeTooLarge } from '../messages/errors.ts';
+import { placeCurrencies } from './place-currencies.ts';
 import { resolveTitle } from './title.ts';
 import { fieldCount, payloadFieldsMax, resolveShape } from './types.ts';
 
@@ -44,7 +45,8 @@ function addAction(action: Action, name: NameNode, places: Map<string, NameNode>
 function resolveAction(declaration: ActionDeclaration, env: Environment): readonly Action[] {
   const { body, doc, keys } = declaration;
   const groups = resolveGroups(declaration.groups, env);
-  const made = resolveShape(withGroupFields(body, groups, env), env);
+  const whole = withGroupFields(body, groups, env);
+  const made = placeCurrencies(resolveShape(whole, env), { body: whole, of: 'payload' }, env);
   const [firstKey] = keys;
   if (firstKey !== undefined && fieldCount({ kind: 'record', shape: made }) > payloadFieldsMax) {
     env.report(typeTooLarge(firstKey, payloadFieldsMax));
@@ -87,7 +89,7 @@ function checkGroups(env: Environment): void {
 
 /** The shape of a result: no field is secret or signed, since results are kept in records and reported without signatures. */
 function resolveResult(body: RecordBody, env: Environment): Shape {
-  const shape = resolveShape(body, env);
+  const shape = placeCurrencies(resolveShape(body, env), { body, of: 'result' }, env);
   for (const [at, { name }] of body.fields.entries()) {
     const field = shape.fields.find((one) => one.name === name.text);
     if (field !== undefined && isMarked(field)) env.report(resultFieldUnfit(body.fields[at]!.name));

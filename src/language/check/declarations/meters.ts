@@ -2,6 +2,7 @@
 // from records, so its expressions read payload, agent, request and action only.
 
 import { childrenOf } from '../../model/children.ts';
+import { currencyPlace, type FieldPlace } from '../../model/currency.ts';
 import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
@@ -28,7 +29,7 @@ import {
   meterKeyUnfit,
   meterKeyUnknown,
   sumUnfit,
-} from '../messages/type-errors.ts';
+} from '../messages/meter-errors.ts';
 import { unknownCurrency, zoneUnknown } from '../messages/value-errors.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
@@ -113,10 +114,15 @@ function readArgument(
 /** What stands after `per` and is the currency of the field that is added up. */
 function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): FieldRead | null {
   if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
-  const { root, steps, type } = argument;
-  const path = [root, ...steps.slice(0, -1), type.currencyField].join('.');
+  const currency = currencyPlace(argument.type, argument);
+  if (currency === null) return null;
+  const path = pathOf(currency);
   const reads = keys.flatMap((key) => (key.kind === 'payload' ? [key.read] : []));
-  return reads.find((read) => [read.root, ...read.steps].join('.') === path) ?? null;
+  return reads.find((read) => pathOf(read) === path) ?? null;
+}
+
+function pathOf({ root, steps }: FieldPlace): string {
+  return [root, ...steps].join('.');
 }
 
 interface Summed {

@@ -35,6 +35,7 @@ import {
 import { type CellReader, cellReader } from './cell-readers.ts';
 import { textOfNamedFile } from './file-entries.ts';
 import { shownType } from './lists.ts';
+import { placeCurrencies } from './place-currencies.ts';
 import { resolveShape, resolveType } from './types.ts';
 
 type TableFile = Extract<TableSource, { kind: 'table-file' }>;
@@ -137,7 +138,7 @@ function readType(type: Type): Type {
 /** Null where a type is in error. */
 function declaredColumns({ key, columns }: TableFile | PushedRows, env: Environment): Declared | null {
   const keySlot = resolveType(key.type, env);
-  const shape = resolveShape(columns, env);
+  const shape = placeCurrencies(resolveShape(columns, env), { body: columns, of: 'row' }, env);
   let isSound = keySlot !== null;
   if (keySlot !== null && (key.isOptional || !isKey(keySlot))) {
     env.report(keyTypeUnfit(key.type.span, keySlot));

@@ -1,5 +1,6 @@
 // From the title of an action to the fields that it shows: each is a single value of the payload, and no secret.
 
+import { currencyPlace } from '../../model/currency.ts';
 import { type Title, type TitleField, titleLengthMax } from '../../model/title.ts';
 import type { Field, Shape, Type } from '../../model/type.ts';
 import type { ExpressionNode, NameNode, TemplateNode } from '../../syntax/tree/tree.ts';
@@ -77,8 +78,7 @@ function walk(names: readonly NameNode[], shape: Shape, env: Environment): Title
 
 function fieldAt(names: readonly NameNode[], type: Type): TitleField {
   const steps = names.map(({ text }) => text);
-  const beside = type.kind === 'money' ? type.currencyField : null;
-  return { steps, currency: beside === null ? null : [...steps.slice(0, -1), beside] };
+  return { steps, currency: currencyPlace(type, { root: 'payload', steps })?.steps ?? null };
 }
 
 function fieldOf({ fields }: Shape, name: string): Field | undefined {

@@ -1,6 +1,7 @@
 // From type nodes to types: declared names are inlined, unions become an enumeration or a null marker, modifiers move
 // to the slot. A type in error is reported once and yields null.
 
+import type { Span } from '../../diagnostic/span.ts';
 import {
   anyText,
   booleanType,
@@ -117,7 +118,7 @@ export function resolveType(node: TypeNode, env: Environment): Slot | null {
   }
 }
 
-/** The shape of a record, fields in error included. */
+/** The shape of a record, fields in error included. Where its amounts find their currency in records around it, `placeCurrencies` says. */
 export function resolveShape(body: RecordBody, env: Environment): Shape {
   const fields: Field[] = [];
   const places = new Map<string, NameNode>();
@@ -348,19 +349,29 @@ function intersection(a: Range, b: Range): Range {
   return { low: pick(a.low, b.low, 1), high: pick(a.high, b.high, -1) };
 }
 
-/** Money needs a currency beside it: a text that is there whenever the amount is. */
+/** A currency beside its amount is a text that is there whenever the amount is. */
 function checkCurrencyField(node: FieldNode, fields: ReadonlyMap<string, Field>, env: Environment): void {
   const field = fields.get(node.name.text);
   if (field?.type.kind !== 'money') return;
-  const { currencyField } = field.type;
-  const currency = fields.get(currencyField ?? '');
-  if (currency?.type === failedType) return;
-  const isText = currency?.type.kind === 'text' && !currency.isSecret;
-  const mayMiss = currency !== undefined && (currency.isOptional || currency.isNullable);
-  const amountMayMiss = field.isOptional || field.isNullable;
+  const currency = fields.get(field.type.currencyField ?? '');
+  if (currency === undefined) return;
   const place = node.type.kind === 'money-type' ? node.type.currency.span : node.type.span;
-  if (!isText || (mayMiss && !amountMayMiss)) env.report(currencyFieldUnfit(place, currencyField ?? ''));
-  const values = currency?.type.kind === 'text' ? (currency.type.values ?? []) : [];
+  checkCurrency(place, { amount: field, currency }, env);
+}
+
+interface WithCurrency {
+  readonly amount: Field;
+  readonly currency: Field;
+}
+
+/** Whether the field may name the currency of the amount. */
+export function checkCurrency(place: Span, { amount, currency }: WithCurrency, env: Environment): void {
+  if (currency.type === failedType) return;
+  const isText = currency.type.kind === 'text' && !currency.isSecret;
+  const mayMiss = currency.isOptional || currency.isNullable;
+  const amountMayMiss = amount.isOptional || amount.isNullable;
+  if (!isText || (mayMiss && !amountMayMiss)) env.report(currencyFieldUnfit(place, currency.name));
+  const values = currency.type.kind === 'text' ? (currency.type.values ?? []) : [];
   const stray = values.find((value) => !isCurrency(value));
   if (stray !== undefined) env.report(unknownCurrency(place, stray));
 }

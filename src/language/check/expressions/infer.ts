@@ -5,7 +5,7 @@ import { quantity } from '../../model/type.ts';
 import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { inferLiteral } from '../logic/literals.ts';
-import { unreadableInMeter } from '../messages/type-errors.ts';
+import { unreadableInMeter } from '../messages/meter-errors.ts';
 import { zoneUnknown } from '../messages/value-errors.ts';
 import { inferArithmetic, inferNegation } from './arithmetic.ts';
 import { inferCall } from './call.ts';

@@ -4,6 +4,7 @@ import type { Expression } from '../../model/expression.ts';
 import { quantity } from '../../model/type.ts';
 import type { NameNode, Path } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind } from '../incremental/environment.ts';
+import { unreadableInMeter } from '../messages/meter-errors.ts';
 import {
   anyRead,
   factMissing,
@@ -14,7 +15,7 @@ import {
   unknownFact,
   unknownPath,
 } from '../messages/path-errors.ts';
-import { riskMisplaced, unreadableInMeter } from '../messages/type-errors.ts';
+import { riskMisplaced } from '../messages/type-errors.ts';
 import { type Context, failed, type Inferred, isResult, plainType } from './context.ts';
 import { namesOf, payloadFieldNames } from './declared-names.ts';
 import { factNames, isFact, typeOfFact } from './facts.ts';

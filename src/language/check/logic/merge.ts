@@ -3,6 +3,7 @@
 // INVARIANT: texts of a kind are merged with texts in the canonical form of this kind alone, so that a constant beside the
 // merged type is read as every value of it is.
 
+import { haveSameCurrency } from '../../model/currency.ts';
 import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
 import { allSigners } from '../../model/vouched.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
@@ -16,7 +17,7 @@ export function mergeTypes(a: Type, b: Type): Type | null {
   if (a === failedType || b === failedType) return failedType;
   if (a.kind === 'text' && b.kind === 'text') return mergeTexts(a, b);
   if (a.kind === 'money' && b.kind === 'money') {
-    return a.currencyField === b.currencyField ? { ...a, range: hull(a.range, b.range) } : null;
+    return haveSameCurrency(a, b) ? { ...a, range: hull(a.range, b.range) } : null;
   }
   if (a.kind === 'list' && b.kind === 'list') {
     const element = mergeSlots(a.element, b.element);

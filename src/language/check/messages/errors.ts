@@ -204,9 +204,16 @@ export function moneyInList(span: Span): Diagnostic {
 }
 
 export function currencyFieldUnfit(span: Span, name: string): Diagnostic {
-  const message = `\`${name}\` must be a field beside the amount: a text, not secret, and there whenever the amount is`;
+  const message = `\`${name}\` must be a field of the amount's record, or, in a payload, of one around it: a text, not secret, and there whenever the amount is`;
   return error('currency-field-unfit', span, message, {
     help: `declare \`${name}: "USD"\` or another text in the same record`,
+  });
+}
+
+export function currencyFieldInList(span: Span, name: string): Diagnostic {
+  const message = `\`${name}\` stands in a record of a list around the amount: which one, rules could not say`;
+  return error('currency-field-unfit', span, message, {
+    help: `declare \`${name}\` beside the amount, or in a record that is in no list`,
   });
 }
 

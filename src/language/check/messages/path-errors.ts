@@ -87,7 +87,7 @@ function valueHelp(path: string, type: Type, field: string): string {
     case 'money':
       return type.currencyField === null
         ? `compare the amount itself: \`${path} > 100 USD\``
-        : `compare the amount itself: \`${path} > 100 USD\`; its currency is the field \`${type.currencyField}\``;
+        : `compare the amount itself: \`${path} > 100 USD\`; its currency is the field \`${[...(type.currencyRecord ?? []), type.currencyField].join('.')}\``;
     case 'date':
       return `compare the date itself, such as \`${path} < 2026-12-25\``;
     case 'timestamp':

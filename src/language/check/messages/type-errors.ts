@@ -1,16 +1,15 @@
-// What can be wrong with expressions, one function a diagnostic: operands, functions, quantifiers, risk, meters and reasons.
+// What can be wrong with expressions, one function a diagnostic: operands, functions, quantifiers, risk and reasons.
 
 import type { Diagnostic, Fix } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import { didYouMean, nearestOf } from '../../diagnostic/suggest.ts';
 import { type Builtin, builtins } from '../../model/builtins.ts';
-import type { Expression, FieldRead, Literal } from '../../model/expression.ts';
+import type { Expression, Literal } from '../../model/expression.ts';
 import type { Slot, Type } from '../../model/type.ts';
 import type {
   Binary,
   CallNode,
   NameNode,
-  Path,
   Quantifier,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
@@ -354,63 +353,7 @@ export function riskAgainstGrain(
   });
 }
 
-// Meters and reasons
-
-export function unreadableInMeter(span: Span, what: string): Diagnostic {
-  return error('unreadable-in-meter', span, `a meter cannot read \`${what}\``, {
-    help: 'it counts from records: payload, agent, request and action',
-  });
-}
-
-export function meterCurrencyMissing(argument: Expression): Diagnostic {
-  return error('meter-currency-missing', argument.span, 'a sum of money needs its currency', {
-    help:
-      argument.kind === 'field' && argument.type.kind === 'money' && argument.type.currencyField !== null
-        ? `write \`sum(...) in USD\`, or \`per ${[argument.root, ...argument.steps.slice(0, -1), argument.type.currencyField].join('.')}\` for a sum of each currency`
-        : 'write `sum(...) in USD`',
-  });
-}
-
-export function meterCurrencyNeedless(currency: NameNode): Diagnostic {
-  return error('meter-currency-needless', currency.span, `only a sum of money is in \`${currency.text}\``, {
-    help: 'remove it',
-  });
-}
-
-export function sumUnfit(argument: Expression): Diagnostic {
-  return error('meter-argument-unfit', argument.span, `\`${typeText(argument.type)}\` cannot be added up`, {
-    help: 'sum numbers or money',
-  });
-}
-
-export function distinctUnfit(argument: Expression): Diagnostic {
-  const message = `values of \`${typeText(argument.type)}\` cannot be told apart`;
-  return error('meter-argument-unfit', argument.span, message, { help: 'count distinct single values' });
-}
-
-export function meterCountsNothing(name: NameNode): Diagnostic {
-  return error('meter-counts-nothing', name.span, `meter \`${name.text}\` counts no action`, {
-    help: 'an action behind `since` starts the meter anew, and is not counted',
-  });
-}
-
-export function meterKeyUnknown(path: Path): Diagnostic {
-  return error(
-    'meter-key-unfit',
-    path.span,
-    'a meter counts per `agent`, `owner`, `session`, `user` or payload field',
-    {
-      help: 'write such as `per agent, payload.vendor`',
-    },
-  );
-}
-
-export function meterKeyUnfit(field: FieldRead): Diagnostic {
-  const message = `\`${spelledPath(field)}\` must be a required single value, not secret`;
-  return error('meter-key-unfit', field.span, message, {
-    help: 'without it a request would belong to no count',
-  });
-}
+// Reasons
 
 export function notPrintable(expression: Expression): Diagnostic {
   return error('not-printable', expression.span, `a reason cannot show \`${typeText(expression.type)}\``, {

@@ -1,9 +1,10 @@
 // What is wrong with a payload: a naive walk along the declared shape, in the order of its declaration, that names
 // each place and what should be there, and never a value. It runs when the generated check has refused a payload.
 
+import { currencyOfJson } from '../../model/currency.ts';
 import { type PayloadIssue, payloadIssuesMax } from '../../model/decision.ts';
 import { payloadFaults } from '../../model/describe.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import type { Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
@@ -21,42 +22,48 @@ const quotedKeyLengthMax = 100;
 export function payloadIssues(shape: Shape, payload: Json): readonly PayloadIssue[] {
   const issues: PayloadIssue[] = [];
   if (!isRecord(payload)) return [{ pointer: '', message: payloadFaults.root }];
-  checkRecord(issues, { shape, record: payload, pointer: '' });
+  checkRecord(issues, { shape, record: payload, pointer: '', payload });
   return issues.slice(0, payloadIssuesMax);
 }
 
-/** A value at its place; `owner` is the record in which a sibling may name its currency. */
+/** A value at its place; `owner` is the record in which a sibling may name its currency, `payload` the whole. */
 interface Placed {
   readonly slot: Slot;
   readonly value: unknown;
   readonly pointer: string;
-  readonly owner: object | null;
+  readonly owner: JsonObject;
+  readonly payload: JsonObject;
 }
 
 function checkSlot(issues: PayloadIssue[], placed: Placed): void {
-  const { slot, value, pointer, owner } = placed;
+  const { slot, value, pointer, owner, payload } = placed;
   if (issues.length >= payloadIssuesMax || (value === null && slot.isNullable)) return;
   const { type } = slot;
-  if (!isOfType(type, value) || !hasCurrency(type, owner)) {
+  if (!isOfType(type, value) || !hasCurrency(type, placed)) {
     issues.push({ pointer, message: payloadFaults.mistyped(slot) });
   } else if (type.kind === 'record') {
-    checkRecord(issues, { shape: type.shape, record: value as object, pointer });
+    checkRecord(issues, { shape: type.shape, record: value as JsonObject, pointer, payload });
   } else if (type.kind === 'list') {
     for (const [at, element] of (value as readonly unknown[]).entries()) {
       if (issues.length >= payloadIssuesMax) return;
-      checkSlot(issues, { slot: type.element, value: element, pointer: `${pointer}/${at}`, owner });
+      checkSlot(issues, { slot: type.element, value: element, pointer: `${pointer}/${at}`, owner, payload });
     }
   }
 }
 
 function checkRecord(
   issues: PayloadIssue[],
-  { shape, record, pointer }: { shape: Shape; record: object; pointer: string },
+  {
+    shape,
+    record,
+    pointer,
+    payload,
+  }: { shape: Shape; record: JsonObject; pointer: string; payload: JsonObject },
 ): void {
   for (const field of shape.fields) {
     const at = `${pointer}/${escapePointer(field.name)}`;
     const value = ownValue(record, field.name);
-    if (value !== undefined) checkSlot(issues, { slot: field, value, pointer: at, owner: record });
+    if (value !== undefined) checkSlot(issues, { slot: field, value, pointer: at, owner: record, payload });
     else if (!field.isOptional) issues.push({ pointer: at, message: payloadFaults.missing });
   }
   if (shape.isOpen) return;
@@ -101,9 +108,9 @@ function isOfType(type: Type, value: unknown): boolean {
 }
 
 /** A currency that is missing or no text has an issue at its own place. */
-function hasCurrency(type: Type, owner: object | null): boolean {
-  if (type.kind !== 'money' || type.currencyField === null || owner === null) return true;
-  const currency = ownValue(owner, type.currencyField);
+function hasCurrency(type: Type, { owner, payload }: Placed): boolean {
+  if (type.kind !== 'money' || type.currencyField === null) return true;
+  const currency = currencyOfJson(type, owner, payload);
   return typeof currency !== 'string' || isCurrency(currency);
 }
 
@@ -128,7 +135,7 @@ function matches(pattern: string, text: string): boolean {
   return typeof test === 'function' && test(text);
 }
 
-function isRecord(value: unknown): value is object {
+function isRecord(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -3,7 +3,7 @@
 // texts are spelt otherwise is copied by `resolvePayload`. INVARIANT: a payload that passes has no issues.
 
 import type { JsonObject } from '../../model/json.ts';
-import type { Field, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
+import type { Field, MoneyType, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
 import type { FieldKind } from '../../value/canonical-text.ts';
 import { compare, type Decimal, formatDecimal } from '../../value/decimal.ts';
@@ -21,14 +21,19 @@ const comparedOneByOneMax = 8;
 
 /**
  * The body of a function that returns the check: a function of the payload that answers it as rules see it, or null.
- * `s` says that some text met so far is not canonical.
+ * `s` says that some text met so far is not canonical; `r` is the payload, where records around an amount name its currency.
  */
 export function emitPayloadCheck(shape: Shape): Emitted {
   const writer: Writer = { bindings: createBindings(), functions: [] };
   const name = declareRecord(writer, shape);
   const lines = holdsSpellings({ kind: 'record', shape })
     ? resolvingLines(writer, shape, name)
-    : [js`"use strict";`, ...writer.functions, js`return (o) => ${name}(o) ? o : null;`];
+    : [
+        js`"use strict";`,
+        js`let r;`,
+        ...writer.functions,
+        js`return (o) => { r = o; return ${name}(o) ? o : null; };`,
+      ];
   return { text: render(joinJs(lines, js`\n`)), bindings: writer.bindings };
 }
 
@@ -36,9 +41,9 @@ function resolvingLines(writer: Writer, shape: Shape, name: Js): readonly Js[] {
   const resolve = writer.bindings.bind('resolve', () => (o: JsonObject) => resolvePayload(shape, o));
   return [
     js`"use strict";`,
-    js`let s;`,
+    js`let s, r;`,
     ...writer.functions,
-    js`return (o) => { s = false; return !${name}(o) ? null : s ? ${resolve}(o) : o; };`,
+    js`return (o) => { s = false; r = o; return !${name}(o) ? null : s ? ${resolve}(o) : o; };`,
   ];
 }
 
@@ -99,9 +104,7 @@ function typeTest(writer: Writer, type: Type, { value, owner }: Held): Js {
         [js`Number.isFinite(${value})`, ...numberRange(writer, type.range, value)],
         and,
       );
-      return type.currencyField === null
-        ? isAmount
-        : js`${isAmount} && ${currencyTest(writer, type.currencyField, owner)}`;
+      return type.currencyField === null ? isAmount : js`${isAmount} && ${currencyTest(writer, type, owner)}`;
     }
     case 'date':
     case 'timestamp':
@@ -124,8 +127,9 @@ function memberCode(writer: Writer, owner: Js, name: string): Js {
 }
 
 /** What is not there or no text has an issue of its own. */
-function currencyTest(writer: Writer, field: string, owner: Js): Js {
-  const currency = memberCode(writer, owner, field);
+function currencyTest(writer: Writer, { currencyRecord, currencyField }: MoneyType, owner: Js): Js {
+  const record = currencyRecord?.reduce((code, step) => memberCode(writer, code, step), js`r`) ?? owner;
+  const currency = memberCode(writer, record, currencyField!);
   return js`(typeof ${currency} !== "string" || ${use(writer, 'isCurrency')}(${currency}))`;
 }
 

@@ -1,8 +1,9 @@
 // Resolves reads of the payload and of quantifier variables against one action's shape. A field that the shape does
 // not declare leads nowhere, also where the shape is open: such keys pass unseen by every policy.
 
+import { currencyPlace } from '../../model/currency.ts';
 import type { FieldRead } from '../../model/expression.ts';
-import type { Shape, Slot, Type } from '../../model/type.ts';
+import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import { allSigners } from '../../model/vouched.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
 import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
@@ -29,7 +30,7 @@ export function readTerm(read: FieldRead, scope: Scope): ReadTerm | null {
   const place = resolve(expression, scope);
   if (place === null) return expression.isSigned ? undeclaredTerm(expression) : null;
   const { type } = place.slot;
-  const currency = type.kind === 'money' ? currencyOf(expression, place, type.currencyField) : null;
+  const currency = type.kind === 'money' ? currencyOf(expression, place, scope) : null;
   return {
     kind: 'read',
     read: toRead(expression, place.mayBeAbsent),
@@ -109,13 +110,19 @@ function toRead(read: FieldRead, mayBeAbsent: boolean): ReadFrom {
   return { root, steps, isDeclared: true, ...allSigners(read), isSecret, mayBeAbsent };
 }
 
-/** The sibling that names an amount's currency. */
-function currencyOf(expression: FieldRead, place: SlotPlace, name: string | null): CurrencyRead | null {
-  const field = name === null ? null : fieldOf(place.owner, name);
-  if (name === null || field === null) return null;
-  const steps = [...expression.steps.slice(0, -1), name];
+/** The field that names an amount's currency, beside it or in a record around it. */
+function currencyOf(expression: FieldRead, place: SlotPlace, { shape }: Scope): CurrencyRead | null {
+  const { type } = place.slot;
+  const at = currencyPlace(type, expression);
+  if (type.kind !== 'money' || at === null) return null;
+  const field =
+    type.currencyRecord === undefined
+      ? fieldOf(place.owner, type.currencyField!)
+      : (placeOf(shape, at.steps)?.slot as Field | undefined);
+  if (field == null) return null;
+  const { root, steps } = at;
   const isOpen = field.isOptional || field.isNullable;
-  const { root, isSecret } = expression;
+  const { isSecret } = expression;
   const mayBeAbsent = place.mayBeAbsent || isOpen;
   const vouching = allSigners(expression, field);
   const read: ReadFrom = { root, steps, isDeclared: true, ...vouching, isSecret, mayBeAbsent };

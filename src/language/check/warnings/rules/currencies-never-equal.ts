@@ -1,6 +1,7 @@
 // An amount compared with money of a currency that its field cannot have is unknown for every request: a guard always
 // stops, an `allow` never grants.
 
+import { currencyPlace } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Shape, Type } from '../../../model/type.ts';
 import { unknown } from '../../../model/value.ts';
@@ -54,9 +55,9 @@ function currenciesOf(
 ): ReadonlySet<string> | null {
   const currencies = new Set<string>();
   for (const key of actions) {
-    const shape = shapeAround(env.ask('shape', key), field.steps.slice(0, -1));
-    const name = field.type.kind === 'money' ? field.type.currencyField : null;
-    const type: Type | undefined = shape === undefined ? undefined : payloadField(shape, name ?? '')?.type;
+    const steps = currencyPlace(field.type, field)?.steps ?? [];
+    const shape = shapeAround(env.ask('shape', key), steps.slice(0, -1));
+    const type = shape === undefined ? undefined : payloadField(shape, steps.at(-1) ?? '')?.type;
     if (type === undefined) continue;
     if (type.kind !== 'text' || type.values === null) return null;
     for (const value of type.values) currencies.add(value);

@@ -15,7 +15,7 @@ export function upperBoundsAlone({ enforced, env }: Examined): void {
       const text = [field.root, ...field.steps].join('.');
       env.report(
         warning('upper-bound-alone', field.span, `\`${text}\` is bounded from above alone`, {
-          help: `declare its range, such as \`0..\`, or write \`${text} in 0..100\``,
+          help: `declare its range, such as \`0..\`, or write \`${text} in ${field.type.kind === 'money' ? '0 USD..100 USD' : '0..100'}\``,
         }),
       );
     }

@@ -1,0 +1,133 @@
+// Amounts whose currency is named by a record around theirs: `lines: [{ fee: money(currency) }], currency: "USD" | "EUR"`.
+// A type may be declared apart from the records around it, so the field is looked for where a payload is put together.
+
+import type { Span } from '../../diagnostic/span.ts';
+import type { Field, MoneyType, Shape, Slot, Type } from '../../model/type.ts';
+import { allSigners } from '../../model/vouched.ts';
+import type { RecordBody, TypeNode } from '../../syntax/tree/tree.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { payloadField } from '../logic/payload-paths.ts';
+import { currencyFieldInList, currencyFieldUnfit } from '../messages/errors.ts';
+import { checkCurrency } from './types.ts';
+
+/** A type whose currency is the name of a field. */
+type FieldMoney = MoneyType & { readonly currencyField: string };
+
+/** What a shape is of: only in payloads may a record around an amount name its currency. */
+type Whole = 'payload' | 'result' | 'row';
+
+/** Where a type stands, and how it is written there. */
+interface Place {
+  /** The records around it, the innermost last. */
+  readonly records: readonly PlacedRecord[];
+  /** From the payload to it; null beneath a list. */
+  readonly steps: readonly string[] | null;
+  /** Null where it is a type by its name. */
+  readonly body: RecordBody | null;
+  readonly span: Span;
+  readonly of: Whole;
+  readonly env: Environment;
+}
+
+type PlacedRecord = Pick<Place, 'steps'> & { readonly shape: Shape };
+
+interface Written {
+  readonly body: RecordBody;
+  readonly of: Whole;
+}
+
+/** The shape with the currency of each amount placed. What has none is reported, and stays in the shape as it was. */
+export function placeCurrencies(shape: Shape, { body, of }: Written, env: Environment): Shape {
+  return needsPlacing(shape)
+    ? placedShape(shape, { records: [], steps: [], body, span: body.span, of, env })
+    : shape;
+}
+
+/** Whether amounts find their currency outside of their record. */
+function needsPlacing(shape: Shape): boolean {
+  const known = needing.get(shape);
+  if (known !== undefined) return known;
+  const needs = shape.fields.some(({ type }) => {
+    const record = recordIn(type);
+    return record === null ? lacksCurrency(type, shape) : needsPlacing(record);
+  });
+  needing.set(shape, needs);
+  return needs;
+}
+
+const needing = new WeakMap<Shape, boolean>();
+
+/** The shape of a record, or of a list's elements. */
+function recordIn(type: Type): Shape | null {
+  if (type.kind === 'list') return recordIn(type.element.type);
+  return type.kind === 'record' ? type.shape : null;
+}
+
+function lacksCurrency(type: Type, { fields }: Shape): type is FieldMoney {
+  return (
+    type.kind === 'money' &&
+    type.currencyField !== null &&
+    !fields.some(({ name }) => name === type.currencyField)
+  );
+}
+
+function placedShape(shape: Shape, place: Place): Shape {
+  const { body, env, of, records, steps } = place;
+  const written = new Map(body?.fields.map(({ name, type }) => [name.text, typeWithin(type)]));
+  const fields = shape.fields.map((field) => {
+    const node = written.get(field.name);
+    const inner: Place = {
+      records: [...records, { shape, steps }],
+      steps: steps && [...steps, field.name],
+      body: node?.kind === 'record-type' ? node.body : null,
+      span: node?.kind === 'money-type' ? node.currency.span : (node?.span ?? place.span),
+      of,
+      env,
+    };
+    return lacksCurrency(field.type, shape)
+      ? placedAmount(field, field.type, inner)
+      : { ...field, ...placedSlot(field, inner) };
+  });
+  return { ...shape, fields };
+}
+
+/** A type without what is written around it: of a list's elements, and of what is secret, signed or may be null. */
+function typeWithin(node: TypeNode): TypeNode {
+  switch (node.kind) {
+    case 'list-type':
+      return typeWithin(node.element);
+    case 'modified-type':
+      return typeWithin(node.type);
+    case 'union-type':
+      return typeWithin(node.members.find(({ kind }) => kind !== 'null-type') ?? node.members[0]!);
+    default:
+      return node;
+  }
+}
+
+function placedSlot(slot: Slot, place: Place): Slot {
+  const { type } = slot;
+  if (type.kind === 'list') {
+    const element = placedSlot(type.element, { ...place, steps: null });
+    return element === type.element ? slot : { ...slot, type: { ...type, element } };
+  }
+  if (type.kind !== 'record' || !needsPlacing(type.shape)) return slot;
+  return { ...slot, type: { ...type, shape: placedShape(type.shape, place) } };
+}
+
+/** An amount is signed where its currency is. */
+function placedAmount(amount: Field, type: FieldMoney, { env, of, records, span }: Place): Field {
+  const name = type.currencyField;
+  const record = records.findLast(({ shape }) => payloadField(shape, name) !== undefined);
+  if (record === undefined || of !== 'payload') {
+    env.report(currencyFieldUnfit(span, name));
+    return amount;
+  }
+  if (record.steps === null) {
+    env.report(currencyFieldInList(span, name));
+    return amount;
+  }
+  const currency = payloadField(record.shape, name)!;
+  checkCurrency(span, { amount, currency }, env);
+  return { ...amount, ...allSigners(amount, currency), type: { ...type, currencyRecord: record.steps } };
+}

@@ -1,0 +1,67 @@
+// What can be wrong with a meter, one function a diagnostic.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { Span } from '../../diagnostic/span.ts';
+import { currencyPlace } from '../../model/currency.ts';
+import type { Expression, FieldRead } from '../../model/expression.ts';
+import type { NameNode, Path } from '../../syntax/tree/tree.ts';
+import { spelledPath } from './path-errors.ts';
+import { error } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+export function unreadableInMeter(span: Span, what: string): Diagnostic {
+  return error('unreadable-in-meter', span, `a meter cannot read \`${what}\``, {
+    help: 'it counts from records: payload, agent, request and action',
+  });
+}
+
+export function meterCurrencyMissing(argument: Expression): Diagnostic {
+  const currency = argument.kind === 'field' ? currencyPlace(argument.type, argument) : null;
+  return error('meter-currency-missing', argument.span, 'a sum of money needs its currency', {
+    help:
+      currency !== null
+        ? `write \`sum(...) in USD\`, or \`per ${[currency.root, ...currency.steps].join('.')}\` for a sum of each currency`
+        : 'write `sum(...) in USD`',
+  });
+}
+
+export function meterCurrencyNeedless(currency: NameNode): Diagnostic {
+  return error('meter-currency-needless', currency.span, `only a sum of money is in \`${currency.text}\``, {
+    help: 'remove it',
+  });
+}
+
+export function sumUnfit(argument: Expression): Diagnostic {
+  return error('meter-argument-unfit', argument.span, `\`${typeText(argument.type)}\` cannot be added up`, {
+    help: 'sum numbers or money',
+  });
+}
+
+export function distinctUnfit(argument: Expression): Diagnostic {
+  const message = `values of \`${typeText(argument.type)}\` cannot be told apart`;
+  return error('meter-argument-unfit', argument.span, message, { help: 'count distinct single values' });
+}
+
+export function meterCountsNothing(name: NameNode): Diagnostic {
+  return error('meter-counts-nothing', name.span, `meter \`${name.text}\` counts no action`, {
+    help: 'an action behind `since` starts the meter anew, and is not counted',
+  });
+}
+
+export function meterKeyUnknown(path: Path): Diagnostic {
+  return error(
+    'meter-key-unfit',
+    path.span,
+    'a meter counts per `agent`, `owner`, `session`, `user` or payload field',
+    {
+      help: 'write such as `per agent, payload.vendor`',
+    },
+  );
+}
+
+export function meterKeyUnfit(field: FieldRead): Diagnostic {
+  const message = `\`${spelledPath(field)}\` must be a required single value, not secret`;
+  return error('meter-key-unfit', field.span, message, {
+    help: 'without it a request would belong to no count',
+  });
+}
