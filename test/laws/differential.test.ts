@@ -5,7 +5,7 @@ import { shrink } from './shrink.ts';
 
 describe('function = definition', () => {
   it('agrees on random policies and requests, and reaches every construct', { timeout: 600_000 }, () => {
-    const { pairs, reached, findings } = compareReadings(6_000, 2_500);
+    const { pairs, reached, findings } = compareReadings(6_000, 4_300);
     expect(findings).toEqual([]);
     expect(pairs).toBeGreaterThanOrEqual(6_000);
     expect(reached.missing()).toEqual([]);

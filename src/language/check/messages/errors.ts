@@ -60,10 +60,17 @@ export function unknownName(name: NameNode, kind: Kind, candidates: readonly str
   const message = `no ${articles[kind].replace(/^an? /, '')} is named \`${name.text}\``;
   const suggestion = didYouMean(name, candidates);
   return error('unknown-name', name.span, message, {
-    help: `declare it: \`${kind} ${name.text}\``,
+    help: `declare it: \`${kind} ${name.text}${restOfDeclaration[kind] ?? ''}\``,
     ...suggestion,
   });
 }
+
+/** What follows the name, for what is no declaration without it. */
+const restOfDeclaration: Partial<Record<Kind, string>> = {
+  approvers: ' "who they are"',
+  list: ' = [...]',
+  table: ' = { ... }',
+};
 
 export function nameOfOtherKind(name: NameNode, found: Kind, expected: Kind): Diagnostic {
   const message = `\`${name.text}\` is ${articles[found]}, not ${articles[expected]}`;
