@@ -42,6 +42,7 @@ export type ListSort =
   | 'peers'
   | 'lines'
   | 'fees'
+  | 'dues'
   | 'runs';
 
 /** A place that can be read: a field, a field of a record in it, an element of a list. */
@@ -294,6 +295,34 @@ const recordFields: readonly FieldKind[] = [
       ],
     },
   ),
+  field(
+    'invoice',
+    'record',
+    [
+      form(
+        '{ unit?: string | null, sum: { net?: money(unit) }, rows: [{ fee?: money(unit) | null }] } | null',
+        [
+          null,
+          { sum: {}, rows: [] },
+          { unit: 'USD', sum: { net: 5 }, rows: [{ fee: 100 }, {}] },
+          { unit: 'EUR', sum: { net: 0.1 }, rows: [{ fee: null }, { fee: 5 }] },
+          { unit: null, sum: { net: 5 }, rows: [{ fee: 100 }] },
+          { sum: { net: 2500 }, rows: [{ fee: 3 }] },
+        ],
+        [
+          { unit: 'usd', sum: { net: 5 }, rows: [] },
+          { unit: 'USD', sum: {}, rows: [{ fee: '5' }] },
+        ],
+      ),
+    ],
+    {
+      parts: [
+        { steps: '', sort: 'record' },
+        { steps: '.sum.net', sort: 'money', canMiss: true },
+        { steps: '.rows', sort: 'dues', canMiss: true },
+      ],
+    },
+  ),
   field('blob', 'any', [form('any', [1, { deep: [null] }, 'text', null])]),
   field('x-id', 'text', [form('string', ['alpha', 'a-1', ''])], { written: '"x-id"' }),
   field('__proto__', 'number', [form('number', [0, 3, 7])]),
@@ -347,6 +376,8 @@ export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
   ],
   // In the currency of the payload.
   fees: [{ steps: '.fee', sort: 'money' }],
+  // In the currency of a record around them.
+  dues: [{ steps: '.fee', sort: 'money', canMiss: true }],
   runs: [
     { steps: '.program', sort: 'text' },
     { steps: '.subcommand', sort: 'text' },

@@ -6,6 +6,7 @@ import type {
   Compare,
   Expression,
   FactRead,
+  FieldRead,
   MeterRead,
   Quantify,
   TextTest,
@@ -14,7 +15,7 @@ import type { JsonObject } from '../model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
 import type { PolicySet, Table } from '../model/policy.ts';
 import { type Facts, pushedRow as givenRow } from '../model/request.ts';
-import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { type Money, type Unknown, unknown, type Value } from '../model/value.ts';
 import { type Decimal, formatDecimal, fromNumber, multiply, zero } from '../value/decimal.ts';
 import { compileGlob } from '../value/glob.ts';
 import { isWithinHours } from '../value/hours.ts';
@@ -55,7 +56,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'literal':
       return expression.value;
     case 'field':
-      return boundedText(readField(expression, scope) ?? unknown, scope);
+      return fieldValue(expression, scope) ?? unknown;
     case 'fact':
       return readFact(expression, scope.facts);
     case 'meter':
@@ -93,7 +94,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       return read !== undefined && read !== null;
     }
     case 'else':
-      return boundedText(readField(expression.subject, scope), scope) ?? value(expression.fallback);
+      return fieldValue(expression.subject, scope) ?? value(expression.fallback);
     case 'in-list': {
       const list = scope.set.lists.get(expression.list);
       if (list === undefined) return unknown;
@@ -319,6 +320,13 @@ function keyText(key: Value | Unknown): string | Unknown {
   if (typeof key === 'string') return key;
   const isNumber = typeof key === 'object' && key !== null && 'coefficient' in key;
   return isNumber ? formatDecimal(key as Decimal) : unknown;
+}
+
+/** An amount that may be missing may be there without its currency: then its value is unknown, though it is there. */
+function fieldValue(field: FieldRead, scope: EvaluationScope): Value | Unknown | null | undefined {
+  const value = readField(field, scope);
+  if (field.type.kind !== 'money' || value === unknown || value == null) return boundedText(value, scope);
+  return typeof (value as Money).currency === 'string' ? value : unknown;
 }
 
 /** A text that inside quantifiers would take too long to go through, round after round, is unknown there. */
