@@ -139,6 +139,23 @@ describe('a rule that nothing is asked of', () => {
     const others = ['deny same when payload.vendor == "v2"', 'deny other when payload.vendor == "v3"'];
     expect(leftOut(change, others)).toEqual(['other']);
   });
+
+  it('is false of each text that is not named', () => {
+    const change = [
+      'deny r0 when payload.vendor like "a*"',
+      'deny r0 when payload.vendor like "ab*"',
+    ] as const;
+    const acting = [
+      'deny within when payload.vendor like "ac*"',
+      'deny after when payload.vendor contains "b"',
+      'deny all when payload.vendor like "*"',
+    ];
+    const idle = [
+      'deny beside when payload.vendor like "b*"',
+      'deny neither when payload.vendor matches "[0-9]+" and payload.amount > 3',
+    ];
+    expect(leftOut(change, [...acting, ...idle])).toEqual(idle.map((text) => text.split(' ')[1]));
+  });
 });
 
 describe('few of many rules', () => {
@@ -165,6 +182,24 @@ describe('few of many rules', () => {
     ]);
     expect(wordsOf(few!)).toEqual(wordsOf(all!));
     expect(few!.limits).toEqual([]);
+  });
+
+  it('find what patterns have in common, however many there are', () => {
+    const [before, after] = ['a*', 'ab*'].map((pattern) =>
+      setOf(
+        [
+          `deny changed when payload.vendor like "${pattern}"`,
+          ...many.map((piece) => `escalate e_${piece} to boss when payload.vendor contains "${piece}"`),
+        ].map((text, at) => ({ name: `r${at}`, text })),
+      ),
+    );
+    const isChange = "payload.amount <= 700 and payload.vendor like 'a*' and not (payload.vendor like 'ab*')";
+    for (const manyRules of [10, Number.POSITIVE_INFINITY]) {
+      const diff = diffPolicies(before!, after!, { manyRules });
+      expect(wordsOf(diff)).toEqual([`DENY ALLOW: ${isChange}`, `DENY ESCALATE: ${isChange}`]);
+      expect(diff.findings.every(({ example }) => example !== null)).toBe(true);
+      expect(diff.limits).toEqual([]);
+    }
   });
 
   it('tell as narrowly between which numbers a change lies', () => {

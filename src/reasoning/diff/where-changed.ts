@@ -6,6 +6,8 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, keyOf, type Leaf, marksOf, namedCount } from '../cells/leaf.ts';
+import { textVectors } from '../cells/text-vectors.ts';
+import { jointPatternsMax } from '../cells/texts.ts';
 import type { Understood } from '../cells/understand.ts';
 import { comparisonCall } from '../prove/comparison.ts';
 import type { ProofContext } from '../prove/context.ts';
@@ -41,6 +43,8 @@ export function actsWhereChanged({ ctx, causes, joint }: JointProblem): (rule: R
 interface Places {
   readonly cells: readonly Cell[];
   readonly line: Line | null;
+  /** Of texts that no condition names: the patterns that one matches there, by turns. Null where that is not known. */
+  readonly matched: readonly (readonly string[])[] | null;
 }
 
 /** Neighbouring cells of a number, in order. */
@@ -59,18 +63,22 @@ function placesOf(leaf: Leaf, canBe: (literals: SolverClause) => boolean): Place
     case 'closed':
     case 'boolean':
       if (domain === 'text' && !isEachApart) return null;
-      return { cells: cells.filter((_, at) => canBe(inCell(leaf, at))), line: null };
+      return {
+        cells: cells.filter((_, at) => canBe(inCell(leaf, at))),
+        line: null,
+        matched: matchedIn(leaf, canBe),
+      };
     case 'number':
     case 'integer': {
       const first = cells.findIndex(({ value }) => isValue(value));
       const states = cells
         .slice(0, first < 0 ? cells.length : first)
         .filter((_, at) => canBe(inCell(leaf, at)));
-      if (first < 0 || !canBe([order[first]!])) return { cells: states, line: null };
+      if (first < 0 || !canBe([order[first]!])) return { cells: states, line: null, matched: null };
       const low = lowest((at) => canBe([order[first]!, notLiteral(order[at + 1]!)]), first, cells.length - 1);
       const high = highest((at) => canBe([order[at]!]), low, cells.length - 1);
       const marks = new Set(marksOf(leaf).map(keyOf));
-      return { cells: states, line: { cells: cells.slice(low, high + 1), marks } };
+      return { cells: states, line: { cells: cells.slice(low, high + 1), marks }, matched: null };
     }
     case 'address':
     case 'time':
@@ -79,13 +87,39 @@ function placesOf(leaf: Leaf, canBe: (literals: SolverClause) => boolean): Place
   }
 }
 
-function isFalseAt({ understood, truthAt }: LeafCondition, { cells, line }: Places): boolean {
+function matchedIn(
+  { cells, order, rest }: Leaf,
+  canBe: (literals: SolverClause) => boolean,
+): Places['matched'] {
+  if (rest === null || rest.patterns.length > jointPatternsMax) return null;
+  const at = cells.findIndex(({ isOther }) => isOther);
+  const { patterns, literals } = rest;
+  const possible = textVectors(patterns)?.filter(({ answers }) =>
+    canBe([
+      ...inCell({ cells, order }, at),
+      ...literals.map((literal, one) => (answers[one] === true ? literal : notLiteral(literal))),
+    ]),
+  );
+  return possible?.map(({ answers }) => patterns.filter((_, one) => answers[one] === true)) ?? null;
+}
+
+function isFalseAt({ understood, truthAt }: LeafCondition, { cells, line, matched }: Places): boolean {
   const apart = line === null ? [] : toldApart(understood, line);
   if (apart === null) return false;
-  const isPresence = understood.kind === 'presence';
-  return [...cells, ...apart].every(
-    ({ value, isOther }) => (!isOther || isPresence) && truthAt(value) === false,
+  const isFalseOfOthers =
+    understood.kind === 'pattern' && matched?.every(excludes(understood.pattern)) === true;
+  return [...cells, ...apart].every(({ value, isOther }) =>
+    isOther && understood.kind !== 'presence' ? isFalseOfOthers : truthAt(value) === false,
   );
+}
+
+/** Whether no text matches the pattern and all of the others. */
+function excludes(pattern: string): (others: readonly string[]) => boolean {
+  return (others) =>
+    others.some((other) => {
+      const vectors = textVectors([other, pattern]);
+      return vectors?.some(({ answers }) => answers.every(Boolean)) === false;
+    });
 }
 
 /**
