@@ -118,4 +118,11 @@ describe('textLemma', () => {
     expect(lemmaOf(tests, (one) => one === 'ab.*')).toEqual([notLiteral(ab!), a]);
     expect(lemmaOf(tests, (one) => one !== 'b.*')).toBeNull();
   });
+
+  it('forbids three tests of which no text passes all, and what follows from two', () => {
+    const three = ['..', 'a.*', '.*bc'];
+    expect(lemmaOf(three, () => true)).toEqual([1, 3, 5]);
+    const follows = ['a.', '.*b', 'ab|c'];
+    expect(lemmaOf(follows, (one) => one !== 'ab|c')).toEqual([1, 3, 4]);
+  });
 });

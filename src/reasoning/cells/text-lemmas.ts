@@ -1,43 +1,56 @@
-// Many tests of one text: which of them can hold together is found out where a model says that they do. INVARIANT: a
-// lemma is said of two tests alone, and only where their automata have no text that answers both so.
+// Many tests of one text: which of them can come out together is found out where a model says that they do. INVARIANT: a
+// lemma is said only where the automata of its tests have no text that answers them so.
 
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Rest } from './leaf.ts';
 import { programOf } from './programs.ts';
 import { textVectors } from './text-vectors.ts';
 
-const holdingMax = 12;
+/** Stepping more tests at once takes long where they may stand anywhere in a text. */
+const togetherMax = 3;
+const passedMax = 12;
 
-/** What forbids the answers of a model; null where no two of them are known to go against each other. */
+interface Test {
+  readonly pattern: string;
+  readonly literal: SolverLiteral;
+}
+
+/** What forbids the answers of a model; null where they are not known to go against each other. */
 export function textLemma(
   { patterns, literals }: Rest,
   holds: (literal: SolverLiteral) => boolean,
 ): SolverClause | null {
-  const tests = patterns.map((pattern, at) => ({ pattern, literal: literals[at]! }));
-  const holding = tests.filter(({ literal }) => holds(literal)).slice(0, holdingMax);
-  for (const [at, one] of holding.entries())
-    for (const other of holding.slice(at + 1))
-      if (!haveText(one.pattern, other.pattern, true))
-        return [notLiteral(one.literal), notLiteral(other.literal)];
-  for (const one of holding) {
-    const texts = textsOf(one.pattern);
-    for (const other of tests) {
-      // A text of the one that is none of the other shows that there is such a text.
-      if (holds(other.literal) || texts.some((text) => !matches(other.pattern, text))) continue;
-      if (!haveText(one.pattern, other.pattern, false)) return [notLiteral(one.literal), other.literal];
-    }
+  const tests = patterns.map((pattern, at): Test => ({ pattern, literal: literals[at]! }));
+  const passed = tests.filter(({ literal }) => holds(literal)).slice(0, passedMax);
+  const failed = tests.filter(({ literal }) => !holds(literal));
+  // What fewer tests say rules out more.
+  const all = passed.length <= togetherMax ? [passed] : [];
+  const pairs = passed.flatMap((one, at) => passed.slice(at + 1).map((other) => [one, other]));
+  const impossible = [...pairs, ...all].find((some) => some.length > 1 && textsOf(some) === null);
+  if (impossible !== undefined) return impossible.map(({ literal }) => notLiteral(literal));
+  for (const some of [...passed.map((one) => [one]), ...all]) {
+    const implied = some.length === 0 ? undefined : impliedBy(some, failed);
+    if (implied !== undefined) return [...some.map(({ literal }) => notLiteral(literal)), implied.literal];
   }
   return null;
 }
 
-/** Whether some text passes the first test and answers the second so; true where that is not known. */
-function haveText(first: string, second: string, answer: boolean): boolean {
-  const vectors = textVectors([first, second]);
-  return vectors?.some(({ answers }) => answers[0] === true && answers[1] === answer) !== false;
+/** One of the others that no text fails which passes these. */
+function impliedBy(passed: readonly Test[], others: readonly Test[]): Test | undefined {
+  const texts = textsOf(passed) ?? [];
+  return others.find(
+    // A text that fails it shows that there is one.
+    (other) => texts.every((text) => matches(other.pattern, text)) && textsOf(passed, other) === null,
+  );
 }
 
-function textsOf(pattern: string): readonly string[] {
-  return textVectors([pattern])?.find(({ answers }) => answers[0] === true)?.texts ?? [];
+/** Texts that pass these tests, and fail the other; null where none does, and none of them where that is not known. */
+function textsOf(passed: readonly Test[], failed?: Test): readonly string[] | null {
+  const tests = failed === undefined ? passed : [...passed, failed];
+  const vectors = textVectors(tests.map(({ pattern }) => pattern));
+  if (vectors === null) return [];
+  const isWanted = (answer: boolean, at: number): boolean => answer === at < passed.length;
+  return vectors.find(({ answers }) => answers.every(isWanted))?.texts ?? null;
 }
 
 function matches(pattern: string, text: string): boolean {
