@@ -28,25 +28,45 @@ interface ScaleFigures {
   readonly most: number;
 }
 
-/** One rule's constant, or one more entry. */
-function changed(path: string, text: string): string {
-  if (path === '1.policy') return text.replace('payload.amount > 80', 'payload.amount > 90');
-  return path === 'known.txt' ? `${text}somebody else\n` : text;
+interface Change {
+  readonly what: string;
+  readonly to: (path: string, text: string) => string;
 }
 
-function layOut(name: SetName, folder: string): Readonly<Record<'old' | 'new', string>> {
+const number: Change = {
+  what: 'a number of one rule',
+  to: (path, text) =>
+    path === '1.policy' ? text.replace('payload.amount > 80', 'payload.amount > 90') : text,
+};
+const pattern: Change = {
+  what: 'the pattern of one rule',
+  to: (path, text) => (path === '1.policy' ? text.replace('"/team-10/*"', '"/team-10/x*"') : text),
+};
+const entry: Change = {
+  what: 'one more entry',
+  to: (path, text) => (path === 'known.txt' ? `${text}somebody else\n` : text),
+};
+
+const changes: Readonly<Record<SetName, readonly Change[]>> = {
+  '1,000 rules of one action': [number, pattern],
+  '10,000 rules of 100 actions': [number, pattern],
+  'a list of 100,000 entries': [entry],
+};
+
+/** Folders of a set as it is, and with each of its changes. */
+function layOut(name: SetName, folder: string): (change: Change | null) => string {
   const { files, readListFile } = sets[name]();
   const lists = ['blocked.txt', 'known.txt'].flatMap((path) => {
     const file = readListFile(path);
     return 'text' in file ? [{ path, text: file.text }] : [];
   });
-  const written = (side: string, change: (path: string, text: string) => string): string => {
-    const root = join(folder, side);
+  return (change) => {
+    const root = join(folder, change?.what ?? 'old');
     mkdirSync(root, { recursive: true });
-    for (const { path, text } of [...files, ...lists]) writeFileSync(join(root, path), change(path, text));
+    for (const { path, text } of [...files, ...lists])
+      writeFileSync(join(root, path), change === null ? text : change.to(path, text));
     return root;
   };
-  return { old: written('old', (_, text) => text), new: written('new', changed) };
 }
 
 interface Run {
@@ -84,11 +104,14 @@ function measureScale(rounds: number): readonly ScaleFigures[] {
   const folder = mkdtempSync(join(tmpdir(), 'writ-scale-'));
   try {
     return (Object.keys(sets) as SetName[]).flatMap((name, at) => {
-      const sides = layOut(name, join(folder, String(at)));
+      const laidOut = layOut(name, join(folder, String(at)));
+      const old = laidOut(null);
       const of = { most: most[name], rounds };
       return [
-        measure(`writ diff, ${name}`, ['diff', '--old', sides.old, '--new', sides.new], of),
-        measure(`writ check, ${name}`, ['check', sides.old], of),
+        ...changes[name].map((change) =>
+          measure(`writ diff, ${name}: ${change.what}`, ['diff', '--old', old, '--new', laidOut(change)], of),
+        ),
+        measure(`writ check, ${name}`, ['check', old], of),
       ];
     });
   } finally {

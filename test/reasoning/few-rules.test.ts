@@ -7,6 +7,8 @@ import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
+import { rulesAsked } from '../../src/reasoning/diff/few-rules.ts';
+import { jointSet } from '../../src/reasoning/diff/joint-set.ts';
 
 const head = `approvers boss "Boss"
 approvers desk "Desk"
@@ -99,7 +101,62 @@ function wordsOf({ findings }: PolicyDiff): readonly string[] {
     .map(({ from, to, when }) => `${from} ${to}: ${when.join(' and ')}`);
 }
 
+/** Names of the rules that nothing is asked of, since they do nothing where the rule `r0` is another. */
+function leftOut([old, now]: readonly [string, string], others: readonly string[]): readonly string[] {
+  const made = (changed: string): PolicySet =>
+    setOf([changed, ...others].map((text, at) => ({ name: `r${at}`, text })));
+  const { out } = rulesAsked(jointSet(made(old), made(now)), 'pay.make', 1);
+  return others.map((text) => text.split(' ')[1]!).filter((name) => out.has(`p/${name}`));
+}
+
 const many = Array.from({ length: 40 }, (_, at) => `w${at}`);
+
+describe('a rule that nothing is asked of', () => {
+  it('is false of each number at which a change makes a difference', () => {
+    const change = ['deny r0 when payload.amount > 100', 'deny r0 when payload.amount > 200'] as const;
+    const acting = [
+      'deny between when payload.amount > 150',
+      'deny at_end when payload.amount >= 200',
+      'deny at_one when payload.amount == 120',
+      'deny below when payload.amount < 101',
+      'deny across when payload.amount in 0..1000',
+      'deny beside when payload.amount != 150',
+      'deny not_a_constant when payload.amount * 2 > 300',
+      'deny other_field when payload.vendor == "v1"',
+    ];
+    const idle = [
+      'deny above when payload.amount > 200',
+      'deny up_to_it when payload.amount <= 100',
+      'deny at_another when payload.amount == 100',
+      'deny far when payload.amount in 201..300',
+      'deny both when payload.vendor == "v1" and payload.amount > 500',
+    ];
+    expect(leftOut(change, [...acting, ...idle])).toEqual(idle.map((text) => text.split(' ')[1]));
+  });
+
+  it('is false of each text at which a change makes a difference', () => {
+    const change = ['deny r0 when payload.vendor == "v1"', 'deny r0 when payload.vendor == "v2"'] as const;
+    const others = ['deny same when payload.vendor == "v2"', 'deny other when payload.vendor == "v3"'];
+    expect(leftOut(change, others)).toEqual(['other']);
+  });
+
+  it('is false of each text that is not named', () => {
+    const change = [
+      'deny r0 when payload.vendor like "a*"',
+      'deny r0 when payload.vendor like "ab*"',
+    ] as const;
+    const acting = [
+      'deny within when payload.vendor like "ac*"',
+      'deny after when payload.vendor contains "b"',
+      'deny all when payload.vendor like "*"',
+    ];
+    const idle = [
+      'deny beside when payload.vendor like "b*"',
+      'deny neither when payload.vendor matches "[0-9]+" and payload.amount > 3',
+    ];
+    expect(leftOut(change, [...acting, ...idle])).toEqual(idle.map((text) => text.split(' ')[1]));
+  });
+});
 
 describe('few of many rules', () => {
   it('are those that may act on what no changed rule names', () => {
@@ -125,6 +182,24 @@ describe('few of many rules', () => {
     ]);
     expect(wordsOf(few!)).toEqual(wordsOf(all!));
     expect(few!.limits).toEqual([]);
+  });
+
+  it('find what patterns have in common, however many there are', () => {
+    const [before, after] = ['a*', 'ab*'].map((pattern) =>
+      setOf(
+        [
+          `deny changed when payload.vendor like "${pattern}"`,
+          ...many.map((piece) => `escalate e_${piece} to boss when payload.vendor contains "${piece}"`),
+        ].map((text, at) => ({ name: `r${at}`, text })),
+      ),
+    );
+    const isChange = "payload.amount <= 700 and payload.vendor like 'a*' and not (payload.vendor like 'ab*')";
+    for (const manyRules of [10, Number.POSITIVE_INFINITY]) {
+      const diff = diffPolicies(before!, after!, { manyRules });
+      expect(wordsOf(diff)).toEqual([`DENY ALLOW: ${isChange}`, `DENY ESCALATE: ${isChange}`]);
+      expect(diff.findings.every(({ example }) => example !== null)).toBe(true);
+      expect(diff.limits).toEqual([]);
+    }
   });
 
   it('tell as narrowly between which numbers a change lies', () => {

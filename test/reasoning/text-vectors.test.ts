@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
 import { compileRegex } from '../../src/language/value/regex.ts';
 import { programOf } from '../../src/reasoning/cells/programs.ts';
+import { textLemma } from '../../src/reasoning/cells/text-lemmas.ts';
 import { textVectors } from '../../src/reasoning/cells/text-vectors.ts';
+import { notLiteral } from '../../src/reasoning/solver/literal.ts';
 
 const patterns = [
   'inv-[0-9]{3}',
@@ -90,5 +92,37 @@ describe('textVectors', () => {
 
   it('gives up on too many states instead of guessing', () => {
     expect(textVectors(Array.from({ length: 16 }, (_, at) => `.*w${at}x.*`))).toBeNull();
+  });
+});
+
+/** What forbids that exactly some of the patterns match. */
+function lemmaOf(tests: readonly string[], isMatched: (pattern: string) => boolean) {
+  const literals = tests.map((_, at) => 2 * at);
+  const truths = tests.map(isMatched);
+  return textLemma({ patterns: tests, literals }, (literal) => truths[literals.indexOf(literal)]!);
+}
+
+describe('textLemma', () => {
+  it('forbids no answers that a text gives', () => {
+    const random = createRandom(11);
+    for (let round = 0; round < 300; round += 1) {
+      const text = Array.from({ length: random.below(7) }, () => random.pick(letters)).join('');
+      expect(lemmaOf(patterns, (pattern) => definition(pattern)(text))).toBeNull();
+    }
+  });
+
+  it('forbids two tests that no text passes, and one that passes another', () => {
+    const tests = ['a.*', 'b.*', 'ab.*', '.*c'];
+    const [a, b, ab] = tests.map((_, at) => 2 * at);
+    expect(lemmaOf(tests, (one) => one === 'a.*' || one === 'b.*')).toEqual([notLiteral(a!), notLiteral(b!)]);
+    expect(lemmaOf(tests, (one) => one === 'ab.*')).toEqual([notLiteral(ab!), a]);
+    expect(lemmaOf(tests, (one) => one !== 'b.*')).toBeNull();
+  });
+
+  it('forbids three tests of which no text passes all, and what follows from two', () => {
+    const three = ['..', 'a.*', '.*bc'];
+    expect(lemmaOf(three, () => true)).toEqual([1, 3, 5]);
+    const follows = ['a.', '.*b', 'ab|c'];
+    expect(lemmaOf(follows, (one) => one !== 'ab|c')).toEqual([1, 3, 4]);
   });
 });

@@ -51,8 +51,13 @@ export function childrenOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** The expression and everything below it. */
-export function* descendants(expression: Expression): Generator<Expression> {
-  yield expression;
-  for (const child of childrenOf(expression)) yield* descendants(child);
+/** The expression and everything below it, each before what is below it. */
+export function descendants(expression: Expression): readonly Expression[] {
+  const found: Expression[] = [];
+  const gather = (part: Expression): void => {
+    found.push(part);
+    for (const child of childrenOf(part)) gather(child);
+  };
+  gather(expression);
+  return found;
 }

@@ -4,7 +4,7 @@
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cutting } from './cut.ts';
-import { isWhere, type Leaf, type LeafAtom } from './leaf.ts';
+import { isWhere, type Leaf, type LeafAtom, type Rest } from './leaf.ts';
 import { textVectors } from './text-vectors.ts';
 
 /** Beyond this many tests only pairs of them are compared. */
@@ -57,7 +57,12 @@ function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
       notLiteral(isRest),
       ...kept.map(({ answers }) => conjunction(literals, answers, circuit)),
     ]);
-  } else if (patterns.length <= pairedPatternsMax) requirePairs(leaf, circuit);
+  } else if (arePairsRequired(leaf.rest!)) requirePairs(leaf, circuit);
+}
+
+/** Whether the formula says which answers two tests can have together. */
+export function arePairsRequired({ patterns }: Rest): boolean {
+  return patterns.length <= pairedPatternsMax;
 }
 
 function conjunction(

@@ -5,20 +5,14 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { enforcedOf } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { isCompleteCoarsely } from './coarse-proof.ts';
-import {
-  type ChangedDeclarations,
-  declarationsIn,
-  isAlike,
-  type ReadKind,
-  readsChanged,
-} from './declarations.ts';
+import { type ChangedDeclarations, declarationsIn, isAlike, type ReadKind } from './declarations.ts';
 import {
   fewAtFirst,
   type JointRules,
+  rulePairs,
   rulesAsked,
   type WrittenRules,
   withMoreAsked,
@@ -83,12 +77,8 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
 
 /** Whether something that decides the action is not as it was. */
 function mayDiffer(joint: JointSet, action: string): boolean {
-  const { original, changed } = joint;
-  const [old, now] = sides.map((side) => original[side].actions.get(action));
-  if (!isAlike(old?.shape, now?.shape)) return true;
-  const [before, after] = [enforcedOf(original.before, action), enforcedOf(original.after, action)];
-  if (before.length !== after.length) return true;
-  return before.some((rule, at) => !isAlike(rule, after[at]!) || readsChanged(rule.condition, changed));
+  const [old, now] = sides.map((side) => joint.original[side].actions.get(action));
+  return !isAlike(old?.shape, now?.shape) || rulePairs(joint, action).some((rule) => !rule.isAlike);
 }
 
 function diffAction(

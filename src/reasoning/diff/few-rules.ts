@@ -4,15 +4,15 @@
 // say. Where a request shows that a guess was wrong, its rule is taken in.
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
-import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import { booleanType } from '../../language/model/type.ts';
+import { memo } from '../../language/value/memo.ts';
 import { isGuard } from '../prove/outcomes.ts';
-import { enforcedOf } from '../prove/problem.ts';
+import { enforcedOf, quickRules } from '../prove/problem.ts';
 import { isAlike, readsChanged } from './declarations.ts';
 import { createJointProblem } from './joint-problem.ts';
-import type { BothSides, DiffSide, JointSet } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import { actsWhereChanged } from './where-changed.ts';
 
 /** Ids of rules. */
@@ -32,6 +32,7 @@ export interface JointRules {
 
 const manyByDefault = 100;
 const takenAtOnce = 8;
+const costlyAtOnce = 2;
 
 /** All rules; of `manyRules` and more those that do nothing where something has changed are left out. */
 export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDefault): JointRules {
@@ -62,23 +63,16 @@ export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
   return { ...of, open: withoutFirst(left, kinds) };
 }
 
-/** The rules that are left out at first. A few of each kind are taken, those that are quickly made into a formula first. */
+/** The rules that are left out at first: all but a few of each kind. */
 function withoutFirst(rules: readonly Rule[], kinds: ReadonlySet<string>): RuleIds {
-  const taken = [...Map.groupBy(rules, kindOf)].flatMap(([kind, own]) =>
-    kinds.has(kind) ? own.toSorted(plainFirst).slice(0, takenAtOnce) : [],
-  );
+  const taken = [...Map.groupBy(rules, kindOf)].flatMap(([kind, own]) => (kinds.has(kind) ? fewOf(own) : []));
   const ids = new Set(taken.map(({ id }) => id));
   return new Set(rules.flatMap(({ id }) => (ids.has(id) ? [] : [id])));
 }
 
-function plainFirst(a: Rule, b: Rule): number {
-  return Number(isCostly(a)) - Number(isCostly(b));
-}
-
-const costly: ReadonlySet<Expression['kind']> = new Set(['like', 'matches', 'text-test', 'quantify', 'call']);
-
-function isCostly({ condition }: Rule): boolean {
-  return [...descendants(condition)].some(({ kind }) => costly.has(kind));
+function fewOf(rules: readonly Rule[]): readonly Rule[] {
+  const quick = quickRules(rules, takenAtOnce);
+  return quick.length > 0 ? quick : rules.slice(0, costlyAtOnce);
 }
 
 /** Equal for rules that do the same where they hold. */
@@ -88,15 +82,15 @@ function kindOf({ effect, requirement, validForSeconds }: Rule): string {
 
 /** Rules that say and mean the same on both sides; one that reads risk does so where all that adds to risk is alike. */
 function unchangedRules(joint: JointSet, action: string): readonly Rule[] {
-  const { original, changed } = joint;
-  const [before, after] = [enforcedOf(original.before, action), enforcedOf(original.after, action)];
-  const old = new Map(before.map((rule) => [rule.id, rule]));
-  const alike = after.filter(
-    (rule) => isAlike(old.get(rule.id), rule) && !readsChanged(rule.condition, changed),
+  const pairs = rulePairs(joint, action);
+  const isRiskAlike = pairs.every((rule) => rule.isAlike || !addsToRisk(rule));
+  return pairs.flatMap(({ after, isAlike: isSame }) =>
+    after !== null && isSame && after.points === 0 && (isRiskAlike || !after.readsRisk) ? [after] : [],
   );
-  const adding = (rules: readonly Rule[]): number => rules.filter(({ points }) => points !== 0).length;
-  const isRiskAlike = adding(before) === adding(alike) && adding(after) === adding(alike);
-  return alike.filter((rule) => rule.points === 0 && (isRiskAlike || !rule.readsRisk));
+}
+
+function addsToRisk(rule: RulePair): boolean {
+  return sides.some((side) => (rule[side]?.points ?? 0) !== 0);
 }
 
 /**
@@ -163,4 +157,31 @@ function together(left: readonly Rule[], others: readonly string[]): readonly Op
 
 function standInFor({ span }: Rule): Expression {
   return { kind: 'literal', value: true, type: booleanType, span };
+}
+
+// ---- the rules of both sides, each beside what it was: compared here and once
+
+export interface RulePair extends BothSides<Rule | null> {
+  /** It says and means on both sides the same, and so does all that it reads but the risk. */
+  readonly isAlike: boolean;
+}
+
+const knownPairs = new WeakMap<JointSet, Map<string, readonly RulePair[]>>();
+
+/** In the order of now; what is gone comes last. */
+export function rulePairs(joint: JointSet, action: string): readonly RulePair[] {
+  const ofSet = memo(knownPairs, joint, () => new Map<string, readonly RulePair[]>());
+  return memo(ofSet, action, () => pairsOf(joint, action));
+}
+
+function pairsOf({ original, changed }: JointSet, action: string): readonly RulePair[] {
+  const left = new Map(enforcedOf(original.before, action).map((rule) => [rule.id, rule]));
+  const pairs = enforcedOf(original.after, action).map((after): RulePair => {
+    const before = left.get(after.id) ?? null;
+    left.delete(after.id);
+    const areSame = before !== null && isAlike(before, after) && !readsChanged(after.condition, changed);
+    return { before, after, isAlike: areSame };
+  });
+  const gone = [...left.values()].map((before): RulePair => ({ before, after: null, isAlike: false }));
+  return [...pairs, ...gone];
 }

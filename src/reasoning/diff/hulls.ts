@@ -82,7 +82,10 @@ function currencyOf(ctx: ProofContext, key: string, { must, confirm }: Asking): 
 }
 
 /** All hold where the leaf is in the cell. */
-export function inCell({ cells, order }: Leaf, at: number): readonly SolverLiteral[] {
+export function inCell(
+  { cells, order }: Pick<Leaf, 'cells' | 'order'>,
+  at: number,
+): readonly SolverLiteral[] {
   return [
     ...(at === 0 ? [] : [order[at]!]),
     ...(at === cells.length - 1 ? [] : [notLiteral(order[at + 1]!)]),

@@ -7,17 +7,18 @@ import type { Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { isTwoValued } from '../cells/two-valued.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { lowerCondition } from '../prove/lower.ts';
 import { type OutcomeLiterals, outcomesOf } from '../prove/outcomes.ts';
-import { createContext, finishProblem } from '../prove/problem.ts';
+import { createContext, enforcedOf, finishProblem } from '../prove/problem.ts';
 import { countElements } from '../prove/quantifiers.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Cause, type CauseContext, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
-import type { JointRules, WrittenRules } from './few-rules.ts';
+import type { JointRules, OpenRules, WrittenRules } from './few-rules.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import { markNumbers } from './marked-numbers.ts';
 import { type Region, regionsOf } from './regions.ts';
@@ -53,7 +54,7 @@ export function createJointProblem(
 ): JointProblem {
   const ctx = createContext(joint.set, action, { isCoarse, rules: [] });
   countElements(ctx, conditionsOf(joint, rules));
-  const guessed = open.map(({ rules: own, standIn }) => ({ rules: own, pair: guess(ctx, standIn) }));
+  const guessed = open.map((one) => ({ rules: one.rules, pair: guess(ctx, one, joint) }));
   markNumbers(
     ctx,
     open.flatMap(({ rules: own }) => own),
@@ -91,11 +92,21 @@ function whereCausesDiffer({ circuit }: ProofContext, region: Region, causes: re
   return { ...region, literal: circuit.and([region.literal, isThere]) };
 }
 
-/** True, false or unknown; tried as false first. */
-function guess({ circuit, lowered }: ProofContext, condition: Expression): Pair {
+/** True, false or, where one of the rules may be that, unknown; tried as false first. */
+function guess(
+  { circuit, lowered, action }: ProofContext,
+  { rules, standIn }: OpenRules,
+  { original }: JointSet,
+): Pair {
   const pair = { isTrue: circuit.free(), isFalse: circuit.free(true) };
   circuit.require([notLiteral(pair.isTrue), notLiteral(pair.isFalse)]);
-  lowered.set(condition, pair);
+  const isRiskKnown = sides.every((side) =>
+    enforcedOf(original[side], action.key).every(({ points }) => points === 0),
+  );
+  const payloads = { set: original.after, shape: action.shape, isRiskKnown };
+  if (rules.every(({ condition }) => isTwoValued(condition, payloads)))
+    circuit.require([pair.isTrue, pair.isFalse]);
+  lowered.set(standIn, pair);
   return pair;
 }
 

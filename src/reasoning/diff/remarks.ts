@@ -2,7 +2,7 @@
 // No request is asked for: these are told by the rules themselves, in the order of their ids.
 
 import type { Span } from '../../language/diagnostic/span.ts';
-import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import { type ChangedDeclarations, isAlike, readsChanged } from './declarations.ts';
 import type { BothSides, DiffSide } from './joint-set.ts';
@@ -24,8 +24,15 @@ export function remarksOf(
   changed: ChangedDeclarations,
 ): readonly DiffRemark[] {
   const [old, now] = [rulesById(before), rulesById(after)];
-  const ids = [...new Set([...old.keys(), ...now.keys()])].toSorted();
-  return ids.flatMap((id) => remarksOn({ before: old.get(id), after: now.get(id) }, changed));
+  const ids = [...new Set([...old.keys(), ...now.keys()])].filter(
+    (id) => old.get(id) !== now.get(id) || mayRead(now.get(id)!),
+  );
+  return ids.toSorted().flatMap((id) => remarksOn({ before: old.get(id), after: now.get(id) }, changed));
+}
+
+/** Of a rule that is the same object on both sides, what it reads may be another. */
+function mayRead({ isShadow, points }: Rule): boolean {
+  return isShadow || points !== 0;
 }
 
 function rulesById({ policies }: PolicySet): ReadonlyMap<string, Rule> {
@@ -41,9 +48,7 @@ function remarksOn(rule: RuleOnSides, changed: ChangedDeclarations): readonly Di
   const remarks: DiffRemark[] = [];
   if (!isAsBefore(rule, changed, riskOf)) remarks.push(remark('risk', rule));
   const isReasonOther =
-    before !== undefined &&
-    after !== undefined &&
-    canonicalMeaning(before.reason) !== canonicalMeaning(after.reason);
+    before !== undefined && after !== undefined && !isSameMeaning(before.reason, after.reason);
   return isReasonOther ? [...remarks, remark('reason', rule)] : remarks;
 }
 

@@ -347,5 +347,5 @@ function breakingOutcomes({ mode, effect, isUnapproved }: Claim): readonly Outco
 }
 
 function mayReadRisk(when: Expression): boolean {
-  return [...descendants(when)].some(({ kind }) => kind === 'risk' || kind === 'let');
+  return descendants(when).some(({ kind }) => kind === 'risk' || kind === 'let');
 }

@@ -11,7 +11,7 @@ import { memo } from '../../language/value/memo.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { solveFor, solveNearFor } from '../prove/search.ts';
-import { preferPlainTexts, textTruth } from '../prove/text-choice.ts';
+import { preferPlainTexts, textTruth, withPossibleTexts } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
@@ -65,8 +65,7 @@ const conflictsMax = 20_000;
 const witnessesMax = 12;
 /** Of these, models in which other texts are tried. */
 const attemptedRounds = 3;
-const drawnSeed = 5;
-const drawnMax = 300;
+const drawn = { seed: 5, max: 300 };
 
 /** What was found counts only where nothing is needed. */
 export interface FewSearchResult extends SearchResult {
@@ -169,10 +168,13 @@ class Search {
 
   /** Models in which no open rule holds come first: of these nothing is guessed. */
   #solve(assumptions: SolverClause): boolean | null {
+    return withPossibleTexts(this.#ctx, () => this.#solveOnce(assumptions));
+  }
+
+  #solveOnce(assumptions: SolverClause): boolean | null {
     const { open, isClosed } = this.#problem;
-    if (open.length > 0 && solveFor(this.#ctx, [...assumptions, isClosed], conflictsMax) === true)
-      return true;
-    return solveFor(this.#ctx, assumptions, conflictsMax);
+    const ask = (literals: SolverClause): boolean | null => solveFor(this.#ctx, literals, conflictsMax);
+    return (open.length > 0 && ask([...assumptions, isClosed])) || ask(assumptions);
   }
 
   #inRegion(region: Region, { own, small }: Searched): readonly FoundChange[] {
@@ -226,8 +228,7 @@ class Search {
     ];
     for (const { differs } of all) {
       if (!solver.holds(differs)) continue;
-      if (solveFor(this.#ctx, [...kept, notLiteral(differs)], conflictsMax) === true)
-        kept.push(notLiteral(differs));
+      if (this.#solve([...kept, notLiteral(differs)]) === true) kept.push(notLiteral(differs));
     }
     this.#solve(kept);
     return all.filter(({ differs }) => solver.holds(differs));
@@ -351,8 +352,8 @@ class Search {
       const set = joint.original[side];
       const action = set.actions.get(this.#ctx.action.key);
       if (action === undefined) continue;
-      const source = requestSource(set, drawnSeed);
-      for (let drawn = 0; drawn < drawnMax; drawn += 1) {
+      const source = requestSource(set, drawn.seed);
+      for (let round = 0; round < drawn.max; round += 1) {
         const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
         const asked = { before: facts, after: facts };
         if (isOne(asked)) return jointFacts(joint, facts, asked);

@@ -47,12 +47,12 @@ const linksToTry: readonly string[] = [
 ];
 
 function readsLinks(condition: Expression): boolean {
-  return [...descendants(condition)].some((part) => part.kind === 'call' && part.builtin === 'links');
+  return descendants(condition).some((part) => part.kind === 'call' && part.builtin === 'links');
 }
 
 /** Beginnings and ends between which the conditions leave room: of globs, patterns and tests of an end. */
 function framesOf(conditions: readonly Expression[]): readonly (readonly [string, string])[] {
-  const parts = conditions.flatMap((condition) => [...descendants(condition)]);
+  const parts = conditions.flatMap(descendants);
   const frames = parts.flatMap((part): readonly (readonly [string, string])[] => {
     if (part.kind === 'like') return frameOf(part.pattern, '*');
     if (part.kind === 'matches') return frameOf(part.pattern, '.*');

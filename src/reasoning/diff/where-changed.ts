@@ -4,7 +4,11 @@
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
+import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, keyOf, type Leaf, marksOf, namedCount } from '../cells/leaf.ts';
+import { textVectors } from '../cells/text-vectors.ts';
+import { jointPatternsMax } from '../cells/texts.ts';
+import type { Understood } from '../cells/understand.ts';
 import { comparisonCall } from '../prove/comparison.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { type LeafCondition, leafCondition } from '../prove/leaf-atom.ts';
@@ -30,7 +34,7 @@ export function actsWhereChanged({ ctx, causes, joint }: JointProblem): (rule: R
   const isFalseThere = (condition: Expression): boolean => {
     const asked = leafCondition(ctx, condition);
     const known = asked === null ? null : (places.get(asked.leaf) ?? null);
-    return known?.cells.every((cell) => isFalseIn(asked!, cell, known)) === true;
+    return known !== null && isFalseAt(asked!, known);
   };
   return ({ condition }) => ![...conjuncts(ctx, joint.written.after(condition))].some(isFalseThere);
 }
@@ -38,7 +42,15 @@ export function actsWhereChanged({ ctx, causes, joint }: JointProblem): (rule: R
 /** Where a leaf can be. */
 interface Places {
   readonly cells: readonly Cell[];
-  /** Keys of the numbers at which its cells end. */
+  readonly line: Line | null;
+  /** Of texts that no condition names: the patterns that one matches there, by turns. Null where that is not known. */
+  readonly matched: readonly (readonly string[])[] | null;
+}
+
+/** Neighbouring cells of a number, in order. */
+interface Line {
+  readonly cells: readonly Cell[];
+  /** Keys of the numbers at which cells of the leaf end. */
   readonly marks: ReadonlySet<string>;
 }
 
@@ -51,16 +63,22 @@ function placesOf(leaf: Leaf, canBe: (literals: SolverClause) => boolean): Place
     case 'closed':
     case 'boolean':
       if (domain === 'text' && !isEachApart) return null;
-      return { cells: cells.filter((_, at) => canBe(inCell(leaf, at))), marks: new Set() };
+      return {
+        cells: cells.filter((_, at) => canBe(inCell(leaf, at))),
+        line: null,
+        matched: matchedIn(leaf, canBe),
+      };
     case 'number':
     case 'integer': {
       const first = cells.findIndex(({ value }) => isValue(value));
-      const states = cells.slice(0, first).filter((_, at) => canBe(inCell(leaf, at)));
-      const marks = new Set(marksOf(leaf).map(keyOf));
-      if (first < 0 || !canBe([order[first]!])) return { cells: states, marks };
+      const states = cells
+        .slice(0, first < 0 ? cells.length : first)
+        .filter((_, at) => canBe(inCell(leaf, at)));
+      if (first < 0 || !canBe([order[first]!])) return { cells: states, line: null, matched: null };
       const low = lowest((at) => canBe([order[first]!, notLiteral(order[at + 1]!)]), first, cells.length - 1);
       const high = highest((at) => canBe([order[at]!]), low, cells.length - 1);
-      return { cells: [...states, ...cells.slice(low, high + 1)], marks };
+      const marks = new Set(marksOf(leaf).map(keyOf));
+      return { cells: states, line: { cells: cells.slice(low, high + 1), marks }, matched: null };
     }
     case 'address':
     case 'time':
@@ -69,15 +87,56 @@ function placesOf(leaf: Leaf, canBe: (literals: SolverClause) => boolean): Place
   }
 }
 
-function isFalseIn({ leaf, understood, truthAt }: LeafCondition, cell: Cell, { marks }: Places): boolean {
-  if (cell.isOther && understood.kind !== 'presence') return false;
-  if (leaf.domain === 'number' || leaf.domain === 'integer') {
-    const isConstant =
-      understood.kind === 'presence' ||
-      (understood.kind === 'values' && understood.values.every((value) => marks.has(keyOf(value))));
-    if (!isConstant) return false;
-  }
-  return truthAt(cell.value) === false;
+function matchedIn(
+  { cells, order, rest }: Leaf,
+  canBe: (literals: SolverClause) => boolean,
+): Places['matched'] {
+  if (rest === null || rest.patterns.length > jointPatternsMax) return null;
+  const at = cells.findIndex(({ isOther }) => isOther);
+  const { patterns, literals } = rest;
+  const possible = textVectors(patterns)?.filter(({ answers }) =>
+    canBe([
+      ...inCell({ cells, order }, at),
+      ...literals.map((literal, one) => (answers[one] === true ? literal : notLiteral(literal))),
+    ]),
+  );
+  return possible?.map(({ answers }) => patterns.filter((_, one) => answers[one] === true)) ?? null;
+}
+
+function isFalseAt({ understood, truthAt }: LeafCondition, { cells, line, matched }: Places): boolean {
+  const apart = line === null ? [] : toldApart(understood, line);
+  if (apart === null) return false;
+  const isFalseOfOthers =
+    understood.kind === 'pattern' && matched?.every(excludes(understood.pattern)) === true;
+  return [...cells, ...apart].every(({ value, isOther }) =>
+    isOther && understood.kind !== 'presence' ? isFalseOfOthers : truthAt(value) === false,
+  );
+}
+
+/** Whether no text matches the pattern and all of the others. */
+function excludes(pattern: string): (others: readonly string[]) => boolean {
+  return (others) =>
+    others.some((other) => {
+      const vectors = textVectors([other, pattern]);
+      return vectors?.some(({ answers }) => answers.every(Boolean)) === false;
+    });
+}
+
+/**
+ * Of the cells in a line, those at which the condition may turn: the first, each of its own constants, and the first
+ * beyond it. Null where it is not constant on each cell.
+ */
+function toldApart(understood: Understood, { cells, marks }: Line): readonly Cell[] | null {
+  if (understood.kind === 'presence') return cells.slice(0, 1);
+  if (understood.kind !== 'values' || !understood.values.every((value) => marks.has(keyOf(value))))
+    return null;
+  const last = cells.length - 1;
+  const places = understood.values.flatMap((value) => {
+    const isAtLeast = (at: number): boolean => compare(cells[at]!.value as Decimal, value as Decimal) >= 0;
+    const at = lowest(isAtLeast, 0, last);
+    return [at, Math.min(at + 1, last)];
+  });
+  return [...new Set([0, ...places])].map((at) => cells[at]!);
 }
 
 /** Conditions that all have to hold, of forms that are asked about. */

@@ -20,7 +20,7 @@ interface Bounded {
 /** Bounds a condition that reads texts for each element. */
 export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0) return pair;
-  const texts = [...descendants(expression)].filter(
+  const texts = descendants(expression).filter(
     (part) => textUnits(part) > 0 && !(roundsOf(elements) * textUnits(part) <= textRoundsMax),
   );
   const small = texts.map((text) => {

@@ -140,13 +140,13 @@ const reading: ReadonlySet<Expression['kind']> = new Set(['field', 'fact', 'mete
 
 /** Rows that come with a request may be any, also where their key is a constant. */
 function readsPushed({ tables }: PolicySet, expression: Expression): boolean {
-  return [...descendants(expression)].some(
+  return descendants(expression).some(
     (part) => (part.kind === 'column' || part.kind === 'in-table') && isPushed(tables.get(part.table)),
   );
 }
 
 function readsNothing(expression: Expression): boolean {
-  return [...descendants(expression)].every(
+  return descendants(expression).every(
     (part) => !reading.has(part.kind) && !(part.kind === 'call' && part.builtin === 'today'),
   );
 }
@@ -168,7 +168,7 @@ function pairOf({ circuit }: ProofContext, truth: SpecTruth): Pair {
 
 /** Whether it, or a let that it reads, asks about the elements of a list that requests bring. */
 export function goesThroughList(set: PolicySet, expression: Expression): boolean {
-  return [...descendants(expression)].some((part) => {
+  return descendants(expression).some((part) => {
     if (part.kind === 'quantify') return true;
     if (part.kind === 'in-elements') return constantOf(part.elements, set) === null;
     const declared = part.kind === 'let' ? set.lets.get(part.id) : undefined;

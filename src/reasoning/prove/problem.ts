@@ -2,9 +2,11 @@
 // formula admits at least what can be. A part that is not understood makes it admit more, so that what is proved holds;
 // what it admits beyond that is found out by deciding the request that comes of it.
 
+import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { Claim, PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Claim, Policy, PolicySet, Rule } from '../../language/model/policy.ts';
 import { claimedOutcomes } from '../../language/spec/claim.ts';
+import { memo } from '../../language/value/memo.ts';
 import { cutLeaf } from '../cells/cut.ts';
 import { type Faults, noFaults } from '../cells/faults.ts';
 import type { Leaf } from '../cells/leaf.ts';
@@ -85,11 +87,47 @@ export function createContext(
   return ctx;
 }
 
-export function enforcedOf({ policies }: PolicySet, action: string): readonly Rule[] {
-  return policies
-    .filter(({ actions }) => actions.includes(action))
-    .flatMap(({ rules }) => rules)
-    .filter(({ isShadow }) => !isShadow);
+const policiesByAction = new WeakMap<PolicySet, ReadonlyMap<string, readonly Policy[]>>();
+const enforced = new WeakMap<PolicySet, Map<string, readonly Rule[]>>();
+
+/** In the order of the set; the same array each time. */
+export function enforcedOf(set: PolicySet, action: string): readonly Rule[] {
+  const known = memo(enforced, set, () => new Map<string, readonly Rule[]>());
+  return memo(known, action, () =>
+    (memo(policiesByAction, set, groupedByAction).get(action) ?? [])
+      .flatMap(({ rules }) => rules)
+      .filter(({ isShadow }) => !isShadow),
+  );
+}
+
+function groupedByAction({ policies }: PolicySet): ReadonlyMap<string, readonly Policy[]> {
+  const found = new Map<string, Policy[]>();
+  for (const policy of policies)
+    for (const action of policy.actions) memo(found, action, (): Policy[] => []).push(policy);
+  return found;
+}
+
+const costly: ReadonlySet<Expression['kind']> = new Set([
+  'like',
+  'matches',
+  'text-test',
+  'quantify',
+  'call',
+  'in-hours',
+]);
+
+/** The first that are quickly made into a formula, at most so many: without automata of texts, times of day, and lists. */
+export function quickRules(rules: readonly Rule[], most: number): readonly Rule[] {
+  const found: Rule[] = [];
+  for (const rule of rules) {
+    if (found.length >= most) break;
+    if (!isCostly(rule)) found.push(rule);
+  }
+  return found;
+}
+
+function isCostly({ condition }: Rule): boolean {
+  return descendants(condition).some(({ kind }) => costly.has(kind));
 }
 
 function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): readonly Expression[] {

@@ -16,7 +16,7 @@ import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '.
 import type { Bound, ProofContext } from './context.ts';
 import { goesThroughList } from './lower.ts';
 import { isGuard } from './outcomes.ts';
-import { createProblem, enforcedOf, type ProofProblem } from './problem.ts';
+import { createProblem, enforcedOf, type ProofProblem, quickRules } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
 import { solveFor } from './search.ts';
 import { textTruth } from './text-choice.ts';
@@ -157,10 +157,16 @@ export function decideWithFew(
   });
   return new Map(
     [...groups.values()].flatMap((group) => {
-      const left = holdsWithMoreGuards(group[0]!) ? guards : guards.slice(guardsAtFirst);
+      const first = holdsWithMoreGuards(group[0]!) ? [] : fewOf(guards);
+      const left = guards.filter((guard) => !first.includes(guard));
       return [...withFew({ set, action, all, left }, group)];
     }),
   );
+}
+
+function fewOf(guards: readonly Rule[]): readonly Rule[] {
+  const quick = quickRules(guards, guardsAtFirst);
+  return quick.length > 0 ? quick : guards.slice(0, guardsAtFirst);
 }
 
 interface FewRules {

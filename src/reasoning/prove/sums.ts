@@ -54,7 +54,7 @@ interface Compared {
 /** Null where a side is no sum. */
 export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elements: Elements): Pair | null {
   // A reading less itself may be anything that its two ends leave open.
-  const meters = [...descendants(compared)].flatMap((part) => (part.kind === 'meter' ? [part.meter] : []));
+  const meters = descendants(compared).flatMap((part) => (part.kind === 'meter' ? [part.meter] : []));
   if (new Set(meters).size < meters.length) return null;
   const left = sumOf(ctx, compared.left, elements);
   const right = left === null ? null : sumOf(ctx, compared.right, elements);

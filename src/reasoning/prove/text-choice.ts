@@ -6,10 +6,11 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
 import { truthAtValue } from '../cells/stretches.ts';
+import { textLemma } from '../cells/text-lemmas.ts';
 import { textVectors } from '../cells/text-vectors.ts';
-import { jointPatternsMax } from '../cells/texts.ts';
+import { arePairsRequired, jointPatternsMax } from '../cells/texts.ts';
 import type { Pair } from '../solver/circuit.ts';
-import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
 import { matching, plainTexts } from './sample.ts';
 
@@ -17,6 +18,7 @@ const joinedMax = 12;
 const lengthMax = 100_000;
 const hintsMax = 20;
 const linksMax = 1_000;
+const textLemmasMax = 1_000;
 
 export function cellOf({ circuit }: ProofContext, leaf: Leaf): Cell {
   let [first, last] = [0, leaf.cells.length - 1];
@@ -56,6 +58,29 @@ export function preferPlainTexts({ circuit, leaves }: ProofContext): void {
       if (understood.kind === 'pattern') literals.push(notLiteral(pair.isTrue), pair.isFalse);
   }
   circuit.prefer(literals);
+}
+
+/** The answer with a model whose texts can be, as far as that is known of two tests at a time. */
+export function withPossibleTexts(ctx: ProofContext, solve: () => boolean | null): boolean | null {
+  for (let round = 0; round < textLemmasMax; round += 1) {
+    const answer = solve();
+    const lemma = answer === true ? lemmaOfTexts(ctx) : null;
+    if (lemma === null) return answer;
+    ctx.circuit.require(lemma);
+  }
+  return solve();
+}
+
+/** What forbids the texts of the model; null where no two tests of one are known to go against each other. */
+function lemmaOfTexts(ctx: ProofContext): SolverClause | null {
+  for (const leaf of ctx.leaves.values()) {
+    const { rest } = leaf;
+    // Where the formula says what pairs can be, there is nothing to add.
+    if (rest === null || arePairsRequired(rest) || !cellOf(ctx, leaf).isOther) continue;
+    const lemma = textLemma(rest, (literal) => ctx.circuit.solver.holds(literal));
+    if (lemma !== null) return lemma;
+  }
+  return null;
 }
 
 function rootOf(leaf: Leaf): Leaf {

@@ -105,7 +105,10 @@ export class Cursor {
   beginsLine(offset: number): boolean {
     const [before, token] = [this.at(offset - 1), this.at(offset)];
     if (before === undefined || token === undefined) return true;
-    return /[\r\n]/.test(this.reader.source.text.slice(before.startOffset, token.startOffset));
+    const { text } = this.reader.source;
+    let at = token.startOffset - 1;
+    while (at >= before.startOffset && text[at] !== '\n' && text[at] !== '\r') at--;
+    return at >= before.startOffset;
   }
 
   /** The path that ends before a token; null where something else does. */

@@ -93,9 +93,9 @@ function repairShare(here: Cursor, number: Token): Repair {
 /** `f"..."`, and `'...'i`. */
 export function repairTextLetter(here: Cursor): Repair | null {
   const { image } = here.token;
-  if (/^[rfub]$/i.test(image) && isAnyText(here.at(1)) && here.isAdjacent(1))
+  if (isAnyText(here.at(1)) && here.isAdjacent(1) && /^[rfub]$/i.test(image))
     return { message: 'no letter stands before a text', help: 'remove it', write: '', read: [] };
-  if (!/^[gimsux]+$/.test(image) || !isAnyText(here.at(-1)) || !here.isAdjacent(0)) return null;
+  if (!isAnyText(here.at(-1)) || !here.isAdjacent(0) || !/^[gimsux]+$/.test(image)) return null;
   const help = 'remove it: where case does not count, compare `fold(x)` or `lower(x)`';
   return { message: 'no flags stand behind a text', help, read: [] };
 }

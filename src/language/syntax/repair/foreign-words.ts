@@ -95,9 +95,9 @@ function repairClauseWord(here: Cursor): Repair | null {
 
 /** `x exists`. */
 function repairExists(here: Cursor): Repair | null {
+  if (here.token.image !== 'exists') return null;
   const path = here.pathBefore(0);
-  if (here.token.image !== 'exists' || path === null || path.length < 3 || here.type(1) === word.in)
-    return null;
+  if (path === null || path.length < 3 || here.type(1) === word.in) return null;
   return { from: -path.length, message: hasMessage, write: presenceOf(path.text) };
 }
 

@@ -1,0 +1,67 @@
+// Many tests of one text: which of them can come out together is found out where a model says that they do. INVARIANT: a
+// lemma is said only where the automata of its tests have no text that answers them so.
+
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import type { Rest } from './leaf.ts';
+import { programOf } from './programs.ts';
+import { textVectors } from './text-vectors.ts';
+
+/** Stepping more tests at once takes long where they may stand anywhere in a text. */
+const togetherMax = 3;
+const passedMax = 12;
+
+interface Test {
+  readonly pattern: string;
+  readonly literal: SolverLiteral;
+}
+
+/** What forbids the answers of a model; null where they are not known to go against each other. */
+export function textLemma(
+  { patterns, literals }: Rest,
+  holds: (literal: SolverLiteral) => boolean,
+): SolverClause | null {
+  const tests = patterns.map((pattern, at): Test => ({ pattern, literal: literals[at]! }));
+  const passed = tests.filter(({ literal }) => holds(literal)).slice(0, passedMax);
+  const failed = tests.filter(({ literal }) => !holds(literal));
+  // What fewer tests say rules out more.
+  const all = passed.length <= togetherMax ? [passed] : [];
+  const pairs = passed.flatMap((one, at) => passed.slice(at + 1).map((other) => [one, other]));
+  const impossible = [...pairs, ...all].find((some) => some.length > 1 && textsOf(some) === null);
+  if (impossible !== undefined) return impossible.map(({ literal }) => notLiteral(literal));
+  for (const some of [...passed.map((one) => [one]), ...all]) {
+    const implied = some.length === 0 ? undefined : impliedBy(some, failed);
+    if (implied !== undefined) return [...some.map(({ literal }) => notLiteral(literal)), implied.literal];
+  }
+  return null;
+}
+
+/** One of the others that no text fails which passes these. */
+function impliedBy(passed: readonly Test[], others: readonly Test[]): Test | undefined {
+  const texts = textsOf(passed) ?? [];
+  return others.find(
+    // A text that fails it shows that there is one.
+    (other) => texts.every((text) => matches(other.pattern, text)) && textsOf(passed, other) === null,
+  );
+}
+
+/** Texts that pass these tests, and fail the other; null where none does, and none of them where that is not known. */
+function textsOf(passed: readonly Test[], failed?: Test): readonly string[] | null {
+  const tests = failed === undefined ? passed : [...passed, failed];
+  const vectors = textVectors(tests.map(({ pattern }) => pattern));
+  if (vectors === null) return [];
+  const isWanted = (answer: boolean, at: number): boolean => answer === at < passed.length;
+  return vectors.find(({ answers }) => answers.every(isWanted))?.texts ?? null;
+}
+
+function matches(pattern: string, text: string): boolean {
+  const program = programOf(pattern);
+  if (program === null) return false;
+  let position = program.start;
+  let before: number | null = null;
+  for (const letter of text) {
+    const codePoint = letter.codePointAt(0)!;
+    position = program.step(position, before, codePoint);
+    before = codePoint;
+  }
+  return program.accepts(position, before);
+}
