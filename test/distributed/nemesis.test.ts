@@ -26,7 +26,7 @@ const isLong = process.env.NEMESIS_SECONDS !== undefined;
 const seconds = Number(process.env.NEMESIS_SECONDS ?? 20);
 /** In the suite it waits more than it works; the long run is to decide much, and breaks as much as many of the others together. */
 const pace = isLong
-  ? { clientCount: 192, pauseMs: 0, betweenChangesMs: 2_000, betweenFaultsMs: 2_000 }
+  ? { clientCount: 128, pauseMs: 0, betweenChangesMs: 2_000, betweenFaultsMs: 2_000 }
   : { clientCount: 24, pauseMs: 40, betweenChangesMs: 550, betweenFaultsMs: 800 };
 const seed = Number(process.env.NEMESIS_SEED ?? Math.floor(Math.random() * 2 ** 32));
 vi.setConfig({ testTimeout: 180_000 + seconds * 2_000 });

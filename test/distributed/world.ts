@@ -70,7 +70,7 @@ export const budget = 120;
 export const area = 'pay';
 
 /** Whoever has no answer by then asks again elsewhere, and does not know. */
-const patienceMs = 1_500;
+const patienceMs = 3_000;
 /** A password is hashed meanwhile, behind those of others. */
 export const peoplePatienceMs = 10_000;
 
