@@ -1,10 +1,11 @@
-// Each check of what people and agents say, on records that break what it checks.
+// Each check of what was told, and of what people and agents say, on records that break what it checks.
 
 import { expect, test } from 'vitest';
 import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { judge } from './judge.ts';
-import type { History } from './world.ts';
+import type { Told } from './told.ts';
+import type { History, Stop } from './world.ts';
 
 const nothing: History = {
   told: [],
@@ -15,6 +16,9 @@ const nothing: History = {
   faults: new Map(),
   services: [],
   starts: [],
+  longest: new Map(),
+  counts: new Map(),
+  tookS: 0,
 };
 const waits = {
   kind: 'request',
@@ -40,6 +44,34 @@ const event = (request_id: string, what: string, status: string, more: object = 
   detail_json: null,
   ...more,
 });
+const granted = (id: string) => ({
+  ...request(id),
+  status: 'auto_approved',
+  record_json: JSON.stringify({
+    payload: { amount: 1 },
+    request: { session: id },
+    meters: { spent: { low: '1', high: '1' } },
+    policySet: { digest: 'd' },
+  }),
+});
+/** Asked from one moment to the other. */
+const told = (id: string, begunAtMs: number, endedAtMs: number, more: Partial<Told> = {}): Told => ({
+  id,
+  agent: 'a',
+  decision: 'ALLOW',
+  status: 200,
+  key: null,
+  nonce: null,
+  begunAtMs,
+  endedAtMs,
+  ...more,
+});
+const stop = (kind: Stop['kind'], fromMs: number, untilMs: number): Stop => ({
+  kind,
+  subject: kind === 'revoked' ? 'a' : 'pay',
+  fromMs,
+  untilMs,
+});
 const executed = (isSo: boolean) => ({ detail_json: JSON.stringify({ executed: isSo }) });
 
 async function faultsOf(
@@ -56,6 +88,28 @@ async function faultsOf(
 }
 
 test.each([
+  ['a grant that is lost', [], { told: [told('r', 1, 2, { decision: 'DENY' })] }, 'told and not stored'],
+  [
+    'a grant within a stop',
+    [granted('r')],
+    {
+      told: [told('r', 6, 7)],
+      stops: [stop('switched', 9, 12), stop('switched', 1, 3), stop('switched', 5, 8)],
+    },
+    'after the reply that it was switched',
+  ],
+  [
+    'a grant to one who was revoked',
+    [granted('r')],
+    { told: [told('r', 6, 7)], stops: [stop('revoked', 5, Infinity)] },
+    'after the reply that it was revoked',
+  ],
+  [
+    'a nonce of two grants',
+    [granted('r'), granted('s')],
+    { told: [told('r', 1, 2, { nonce: 'n' }), told('s', 1, 2, { nonce: 'n' })] },
+    'a nonce was good twice',
+  ],
   [
     'approved after its deadline',
     [request('r', 5), event('r', 'decided', 'approved')],
@@ -115,4 +169,10 @@ test.each([
   ],
 ])('%s is seen', async (_, entries, history, fault) => {
   expect(await faultsOf(entries, history)).toEqual([expect.stringContaining(fault)]);
+});
+
+test('a grant that began before a stop, or ended after it, is none of its faults', async () => {
+  const stops = [stop('switched', 5, 8), stop('switched', 10, 12)];
+  const all = [told('r', 4, 7), told('s', 6, 9), told('t', 8.5, 9.5), told('u', 9, 11)];
+  expect(await faultsOf(['r', 's', 't', 'u'].map(granted), { told: all, stops })).toEqual([]);
 });

@@ -3,7 +3,7 @@
 
 import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
-import { budget, type History } from './world.ts';
+import { budget, type History, type Stop } from './world.ts';
 
 export interface Verdict {
   readonly faults: readonly string[];
@@ -45,6 +45,8 @@ interface Walk {
   readonly outcomes: Map<string, number>;
   firstMs: number;
   latestMs: number;
+  granted: number;
+  /** Of the requests that waited. */
   readonly agents: Map<string, string>;
   active: string | null;
   readonly faults: string[];
@@ -68,6 +70,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
     outcomes: new Map(),
     firstMs: Number.POSITIVE_INFINITY,
     latestMs: 0,
+    granted: 0,
     agents: new Map(),
     active: null,
     faults: [],
@@ -84,42 +87,40 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
     if (after + chunk >= lastSequence) break;
   }
   const { faults, spent, ids, keys, ended } = walk;
-  for (const one of told) {
+  const isStopped = stopsOf(stops);
+  const nonces = new Set<string>();
+  for await (const one of told) {
     if (one.id !== null && one.status === 200 && !ids.has(one.id))
       faults.push(`told and not stored: ${one.id}`);
+    if (one.nonce !== null && one.status === 200) {
+      if (nonces.has(one.nonce)) faults.push(`a nonce was good twice: ${one.id}`);
+      nonces.add(one.nonce);
+    }
     if (one.decision !== 'ALLOW') continue;
     if (ids.get(one.id ?? '') !== 'auto_approved')
       faults.push(`told as granted and not stored so: ${one.id}`);
     if (one.key !== null && keys.get(`${one.agent} ${one.key}`) !== one.id)
       faults.push(`another request for its key: ${one.id}`);
-    for (const { kind, subject, fromMs, untilMs } of stops) {
-      const isMeant = kind === 'switched' || subject === one.agent;
-      // An idempotency key is answered with what was granted before.
-      if (isMeant && one.key === null && one.begunAtMs > fromMs && one.endedAtMs < untilMs)
-        faults.push(`granted after the reply that it was ${kind}: ${one.id}`);
-    }
+    // An idempotency key is answered with what was granted before.
+    const stop = one.key === null ? isStopped(one) : null;
+    if (stop !== null) faults.push(`granted after the reply that it was ${stop.kind}: ${one.id}`);
   }
-  for (const { id, agent, said, begunAtMs, endedAtMs } of votes) {
+  for (const vote of votes) {
+    const { id, said } = vote;
     if (said === null || said === 'pending') continue;
     if (ended.get(id) !== said) faults.push(`told as ${said}, stored as ${ended.get(id)}: ${id}`);
-    for (const { kind, subject, fromMs, untilMs } of stops) {
-      const isMeant = kind === 'switched' || subject === agent;
-      if (isMeant && said === 'approved' && begunAtMs > fromMs && endedAtMs < untilMs)
-        faults.push(`granted by a vote after the reply that it was ${kind}: ${id}`);
-    }
+    const stop = said === 'approved' ? isStopped(vote) : null;
+    if (stop !== null) faults.push(`granted by a vote after the reply that it was ${stop.kind}: ${id}`);
   }
-  const used = told.filter(({ nonce, status }) => nonce !== null && status === 200).map(({ nonce }) => nonce);
-  if (new Set(used).size !== used.length) faults.push('a nonce was good twice');
   const shared = [...spent].filter(([session]) => session.startsWith('shared-'));
   const full = shared.map(([, sum]) => sum / budget);
-  const granted = [...ids.values()].filter((status) => status === 'auto_approved').length;
   faults.push(...faultsOfDetails(walk, history));
   const words = [...ended.values()];
   const count = (word: Ended) => words.filter((one) => one === word).length;
   return {
     faults,
     decisions,
-    granted,
+    granted: walk.granted,
     usedLeast: Math.min(...full),
     ended: { approved: count('approved'), rejected: count('rejected'), expired: count('expired') },
     consumed: walk.consumed.size,
@@ -128,6 +129,35 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
     fromMs: walk.firstMs,
     untilMs: walk.latestMs + 1,
   };
+}
+
+interface Asked {
+  readonly agent: string;
+  readonly begunAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** The stop that lasted all the time that was asked for; null where there is none. There are many of them, and more who ask. */
+function stopsOf(stops: readonly Stop[]): (asked: Asked) => Stop | null {
+  const revoked = new Map(stops.filter(({ kind }) => kind === 'revoked').map((stop) => [stop.subject, stop]));
+  // One ends before the next one begins.
+  const switched = stops.filter(({ kind }) => kind === 'switched').sort((a, b) => a.fromMs - b.fromMs);
+  return ({ agent, begunAtMs, endedAtMs }) => {
+    const isWithin = ({ fromMs, untilMs }: Stop) => begunAtMs > fromMs && endedAtMs < untilMs;
+    const [first, last] = [revoked.get(agent), latestBefore(switched, begunAtMs)];
+    if (first !== undefined && isWithin(first)) return first;
+    return last !== undefined && isWithin(last) ? last : null;
+  };
+}
+
+function latestBefore(sorted: readonly Stop[], atMs: number): Stop | undefined {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]!.fromMs < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low - 1];
 }
 
 /** Of what agents said of their grants, of codes, and of deadlines. */
@@ -189,7 +219,10 @@ function takeRequest(walk: Walk, entry: ChainEntry): void {
   walk.firstMs = Math.min(walk.firstMs, createdMs);
   walk.latestMs = Math.max(walk.latestMs, createdMs);
   walk.outcomes.set(String(entry.outcome), (walk.outcomes.get(String(entry.outcome)) ?? 0) + 1);
-  if (entry.status === 'pending') walk.deadlines.set(id, Number(entry.expires_ms));
+  if (entry.status === 'pending') {
+    walk.deadlines.set(id, Number(entry.expires_ms));
+    walk.agents.set(id, String(entry.agent_id));
+  }
   const record = JSON.parse(String(entry.record_json)) as Stored;
   const { session = '' } = record.request;
   const isGranted = entry.status === 'auto_approved';
@@ -199,7 +232,10 @@ function takeRequest(walk: Walk, entry: ChainEntry): void {
   if (high !== undefined && (high !== String(after) || low !== high))
     faults.push(`record ${entry.sequence}: read ${low} to ${high} where ${after} is right`);
   if (isGranted && high === undefined) faults.push(`record ${entry.sequence}: granted without a reading`);
-  if (isGranted) spent.set(session, after);
+  if (isGranted) {
+    spent.set(session, after);
+    walk.granted += 1;
+  }
   if (isGranted && after > budget) faults.push(`record ${entry.sequence}: ${after} of ${budget}`);
   if (revoked.has(String(entry.agent_id)))
     faults.push(`record ${entry.sequence}: decided for a revoked agent`);
@@ -208,7 +244,6 @@ function takeRequest(walk: Walk, entry: ChainEntry): void {
     faults.push(`record ${entry.sequence}: decided by another set`);
   if (ids.has(id)) faults.push(`record ${entry.sequence}: its id is there twice`);
   ids.set(id, String(entry.status));
-  walk.agents.set(id, String(entry.agent_id));
   if (entry.idempotency_key === null) return;
   const key = `${entry.agent_id} ${entry.idempotency_key}`;
   if (keys.has(key)) faults.push(`record ${entry.sequence}: its idempotency key made two requests`);

@@ -63,8 +63,20 @@ export async function startReplicas(
     };
     replica.service = await startService({ policies, data, env, startMaxMs });
   };
-  // The first one makes the key that all share.
-  for (const replica of all) await start(replica);
+  const end = async () => {
+    for (const { service, wire } of all) {
+      service?.process.kill('SIGCONT');
+      await service?.end('SIGKILL');
+      wire.close();
+    }
+  };
+  try {
+    // The first one makes the key that all share.
+    for (const replica of all) await start(replica);
+  } catch (error) {
+    await end();
+    throw error;
+  }
   return {
     all,
     data,
@@ -73,12 +85,6 @@ export async function startReplicas(
     writePolicies: (policies) => {
       for (const { policies: folder } of all) write(folder, policies);
     },
-    async end() {
-      for (const { service, wire } of all) {
-        service?.process.kill('SIGCONT');
-        await service?.end('SIGKILL');
-        wire.close();
-      }
-    },
+    end,
   };
 }

@@ -8,18 +8,7 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import type { Replicas } from './replicas.ts';
 import type { ServerPair } from './server-pair.ts';
-
-export interface Told {
-  readonly id: string | null;
-  readonly agent: string;
-  readonly decision: string | null;
-  readonly status: number;
-  readonly key: string | null;
-  readonly nonce: string | null;
-  /** On one clock for all. */
-  readonly begunAtMs: number;
-  readonly endedAtMs: number;
-}
+import type { Told, ToldLog } from './told.ts';
 
 /** What a person said of a request that waits, and what came back. */
 export interface Vote {
@@ -59,7 +48,7 @@ export interface Stop {
 }
 
 export interface History {
-  readonly told: readonly Told[];
+  readonly told: AsyncIterable<Told> | Iterable<Told>;
   readonly votes: readonly Vote[];
   readonly outcomes: readonly Outcome[];
   readonly proofs: readonly Proof[];
@@ -69,13 +58,19 @@ export interface History {
   readonly services: readonly number[];
   /** Of each replica that was killed: how long the next one took until it served, in milliseconds. */
   readonly starts: readonly number[];
+  /** By the kind of fault: the longest time in which nothing was granted, in milliseconds. */
+  readonly longest: ReadonlyMap<string, number>;
+  /** Of all that was told, by decision, or by status where there was none. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Until the last fault was over. */
+  readonly tookS: number;
 }
 
 export const budget = 120;
 export const area = 'pay';
 
 /** Whoever has no answer by then asks again elsewhere, and does not know. */
-const patienceMs = 1_500;
+const patienceMs = 3_000;
 /** A password is hashed meanwhile, behind those of others. */
 export const peoplePatienceMs = 10_000;
 
@@ -133,13 +128,16 @@ export interface RunOptions {
   readonly owners: readonly Owner[];
   readonly seconds: number;
   readonly seed: number;
-  readonly clientCount?: number;
+  readonly clientCount: number;
   /** Between two calls of a client, on average. */
-  readonly pauseMs?: number;
+  readonly pauseMs: number;
+  /** On average. */
+  readonly betweenChangesMs: number;
+  readonly betweenFaultsMs: number;
 }
 
 export interface World extends RunOptions {
-  readonly told: Told[];
+  readonly told: ToldLog;
   readonly votes: Vote[];
   readonly outcomes: Outcome[];
   readonly proofs: Proof[];
@@ -147,6 +145,7 @@ export interface World extends RunOptions {
   readonly faults: Map<string, number>;
   readonly services: Promise<number>[];
   readonly starts: number[];
+  readonly longest: Map<string, number>;
   readonly random: () => number;
   readonly agents: Agent[];
   /** Whose budget is used now; the next one once it is used up. */
@@ -214,7 +213,7 @@ export async function ask(world: World, url: string, agent: Agent, call: Call): 
     const endedAtMs = performance.now();
     const { status } = reply;
     const told = { id, agent: agent.id, decision, status, key, nonce, begunAtMs, endedAtMs };
-    world.told.push(told);
+    world.told.add(told);
     return told;
   } catch {
     return null;

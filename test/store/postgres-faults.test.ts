@@ -7,11 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
+import type { RefusalRecord } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { openWire, type Wire } from './cut-wire.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
-import { agentRow, keyRow, requestRow } from './rows.ts';
+import { agentRow, keyRow, refusalRecord, requestRow } from './rows.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -120,17 +121,14 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
   const store = await openStore(database);
   onTestFinished(() => store.close());
   await store.serve();
-  let doubts = 0;
-  store.meters.onUncertain(() => {
-    doubts += 1;
-  });
   const answers = await askUntil(
     store,
     (async () => {
       await sleep(300);
       wire.cut();
       await expect.poll(() => store.isWritable(), { interval: 5, timeout: 10_000 }).toBe(false);
-      await expect.poll(() => doubts, { timeout: 10_000 }).toBe(1);
+      // Given up: what comes now does not wait.
+      await expect.poll(() => store.queueDepth(), { interval: 5, timeout: 10_000 }).toBe(0);
       expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
       wire.fix();
       await untilWritable(store);
@@ -141,6 +139,106 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
     new Set(['stored', 'uncertain', 'unreachable']),
   );
   await expectTruth(store, answers);
+});
+
+/** Requests that enter a meter, with what of them was taken back. */
+function spending(store: Store) {
+  const takenBack = new Set<string>();
+  const place = { definition: 'spent', key: 'a' };
+  const spend = async (): Promise<readonly [id: string, told: string]> => {
+    const row = requestRow();
+    const takeBack = () => void takenBack.add(row.id);
+    const entries = [{ ...place, isCertain: true, value: '1' }];
+    return [row.id, await told(store.meters.spend([place], () => ({ row, limits, entries, takeBack })))];
+  };
+  return { spend, takenBack };
+}
+
+/** A server hears of a new setting after a while. */
+async function untilDoubt<T extends readonly [string, string]>(spend: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await spend();
+    if (answer[1] !== 'stored') return answer;
+  }
+}
+
+/** Does this with the processes of the server that wait for something, once there are some. */
+async function whoWait({ name }: TestDatabase, event: string, what = 'pid'): Promise<void> {
+  const text = `SELECT ${what} FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = '${event}'`;
+  await expect.poll(async () => (await server.query(text)).length, { interval: 5 }).toBeGreaterThan(0);
+}
+
+test.each([
+  ['not stored', 'advisory'],
+  ['stored', 'SyncRep'],
+])('what was in doubt counts in meters where it is stored, and these stay known: %s', async (what, event) => {
+  const { database, store } = await setUp();
+  let doubts = 0;
+  store.meters.onUncertain(() => {
+    doubts += 1;
+  });
+  const { spend, takenBack } = spending(store);
+  expect((await spend())[1]).toBe('stored');
+  // A write of another that is alone, and a standby that does not come.
+  const holding =
+    event === 'advisory'
+      ? server.query('SELECT pg_advisory_lock(1465012566), pg_sleep(1)', database.name)
+      : server
+          .query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+          .then(() => server.query('SELECT pg_reload_conf()'));
+  if (event === 'advisory') await whoWait(database, 'PgSleep');
+  else await holding;
+  const asked = Promise.all([untilDoubt(spend), untilDoubt(spend)]);
+  await whoWait(database, event, 'pg_terminate_backend(pid)');
+  const answers = await asked;
+  await holding;
+  await server.query('ALTER SYSTEM RESET synchronous_standby_names');
+  await server.query('SELECT pg_reload_conf()');
+  expect(answers.map(([, word]) => word)).toEqual(['uncertain', 'uncertain']);
+  await expect.poll(async () => (await spend())[1], { timeout: 20_000 }).toBe('stored');
+  const stored = await Promise.all(answers.map(async ([id]) => (await store.requests.find(id)) !== null));
+  expect(stored).toEqual(what === 'stored' ? [true, true] : [false, false]);
+  const lost = answers.filter((_, at) => stored[at] !== true).map(([id]) => id);
+  expect(answers.filter(([id]) => takenBack.has(id)).map(([id]) => id)).toEqual(lost);
+  expect(doubts).toBe(0);
+});
+
+test('meters are read anew after the server was started anew, also where nothing was under way', async () => {
+  const { store } = await setUp();
+  let doubts = 0;
+  store.meters.onUncertain(() => {
+    doubts += 1;
+  });
+  await server.kill();
+  await server.start();
+  await untilWritable(store);
+  expect(await told(store.requests.append(requestRow(), limits))).toBe('stored');
+  expect(doubts).toBe(1);
+});
+
+test('refusals that come together are few writes, and one that the database refuses harms no other', async () => {
+  const { database, store } = await setUp();
+  const refuse = (change: Partial<RefusalRecord> = {}) =>
+    told(store.requests.appendRefusal(refusalRecord(change)));
+  const words = await Promise.all(Array.from({ length: 100 }, () => refuse()));
+  const [writes] = await server.query<{ count: string }>(
+    'SELECT count(DISTINCT xmin::text) FROM refusals',
+    database.name,
+  );
+  expect(words).toEqual(words.map(() => 'undefined'));
+  expect(Number(writes?.count)).toBeLessThan(5);
+  const others = [refuse(), refuse(), refuse({ atMs: 2 ** 70 }), refuse({ detail: 'a\0b' }), refuse()];
+  expect(await Promise.all(others)).toEqual(['undefined', 'undefined', 'internal', 'zero-byte', 'undefined']);
+  expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 103 } });
+});
+
+test('where no wait has ended nothing is written', async () => {
+  const { database, store } = await setUp();
+  const batches = () => server.query('SELECT sum(batch) FROM replicas', database.name);
+  await store.requests.append(requestRow(), limits);
+  const before = await batches();
+  expect(await store.requests.expireDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+  expect(await batches()).toEqual(before);
 });
 
 test('a process that was replaced stores nothing, whatever it still has, and its successor does', async () => {

@@ -344,7 +344,7 @@ async function spend(
   try {
     result = await store.meters.spend(meterPlaces(uses), work);
   } catch (error) {
-    // Of one that may be stored nothing is taken back: all meters are read anew.
+    // Of one that may be stored nothing is taken back here: the store does once it knows, or all meters are read anew.
     if (!isUncertain(error)) takeBack();
     else if (decided !== null) deps.onUncertain?.((decided as Decided).record);
     throw error;

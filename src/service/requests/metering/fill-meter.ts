@@ -34,7 +34,7 @@ export interface MissingPast {
 }
 
 /** Entries that are read, or records that are computed, between two pauses. */
-const entriesAtOnce = 500;
+const entriesAtOnce = 2_000;
 const recordsAtOnce = 50;
 
 /** A clock that was set back: entries later than this count again. */

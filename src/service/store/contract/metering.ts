@@ -60,8 +60,8 @@ export interface MeterStore {
    */
   spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
   /**
-   * The listener is called when the store cannot tell whether a write was stored, before its promise rejects as `uncertain`:
-   * where meters stand has to be read anew. All that waited then is refused.
+   * The listener is called when the store cannot tell any more what has become of meters, before anything is decided on them:
+   * where they stand has to be read anew.
    */
   onUncertain(listener: () => void): void;
   /** The listener hears how entries stand that were changed elsewhere, before anything is decided on them. */

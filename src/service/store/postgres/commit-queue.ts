@@ -3,7 +3,7 @@
 // connection breaks, what was under way is uncertain, all that waits is refused, and nothing is sent before the slot is
 // claimed again.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Durability } from '../contract/durability.ts';
 import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
@@ -22,7 +22,10 @@ import { withMetersLocked } from './lock-meters.ts';
 import { MovedMeters } from './moved-meters.ts';
 import {
   answerBatch,
+  firstRequests,
+  gather,
   type SentRequest,
+  settleDoubt,
   takeBatch,
   type Waiting,
   type WaitingAnswer,
@@ -42,9 +45,6 @@ export interface CommitQueueOptions {
 }
 
 const batchMax = 500;
-/** Turns of the event loop for which a small batch waits while each of them brings more writes. */
-const turnsMax = 4;
-const enoughWrites = 32;
 const keepEveryMs = 250;
 /** One that does not answer this question for so long is connected to anew. */
 const silenceMaxMs = 1_000;
@@ -69,6 +69,10 @@ export class CommitQueue {
   /** What has been sent and is not answered. */
   #underWay: readonly Waiting[] = [];
   #pumping: Promise<void> | null = null;
+  /** Of what is under way, the requests; and those of which it is not known whether they are stored. */
+  #sent: readonly SentRequest[] = [];
+  #doubtful: readonly SentRequest[] = [];
+  #run: string | null = null;
   /** Why no further write is taken; null while the queue is open. */
   #ended: StoreError | null = null;
   #closing: Promise<void> | null = null;
@@ -115,7 +119,7 @@ export class CommitQueue {
     return this.settle();
   }
 
-  /** Called when it is not known whether a write was stored, before its promise rejects. */
+  /** Called when what is known of meters may be wrong, before anything is decided on it. */
   onUncertain(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -151,8 +155,8 @@ export class CommitQueue {
     return this.#closing;
   }
 
-  #begin({ fence, moment }: SlotClaim): void {
-    this.#fence = fence;
+  #begin({ fence, moment, run }: SlotClaim): void {
+    [this.#fence, this.#run, this.#doubtful] = [fence, run, []];
     this.moved.begin(moment);
   }
 
@@ -182,7 +186,7 @@ export class CommitQueue {
   }
 
   async #sendAll(): Promise<void> {
-    await this.#gather();
+    await gather(() => this.#waiting.length);
     while (!this.#connection.isLost() && this.#hasWork()) {
       const isOver = await this.#sendNext();
       if (isOver) break;
@@ -192,15 +196,6 @@ export class CommitQueue {
 
   #hasWork(): boolean {
     return this.#waiting.length > 0 || this.#nonces.length > 0 || this.#settling.length > 0;
-  }
-
-  /** Commits are dear, turns are cheap: while each brings more, a small batch waits for a few. */
-  async #gather(): Promise<void> {
-    for (let turn = 0, before = -1; turn < turnsMax && before !== this.#waiting.length; turn += 1) {
-      before = this.#waiting.length;
-      if (before >= enoughWrites) return;
-      await nextTurn();
-    }
   }
 
   /** Yields whether to send no more: nonces alone do not try again what has just failed, they go with the next write. */
@@ -221,7 +216,7 @@ export class CommitQueue {
       for (const { reject } of settling) reject(failure);
       return this.#waiting.length === 0;
     } finally {
-      this.#underWay = [];
+      [this.#underWay, this.#sent] = [[], []];
     }
     return false;
   }
@@ -252,24 +247,15 @@ export class CommitQueue {
 
   /** Where other processes enter the same meters just now these are locked first, so that what is decided on them holds. */
   async #sendRequests(nonces: readonly NonceUse[]): Promise<void> {
-    const asked = this.#firstRequests();
+    const asked = firstRequests(this.#waiting, batchMax);
     const places = asked.flatMap((one) => one.places);
     if (!this.moved.isShared(places)) return await this.#append(asked, nonces, (send) => send());
     await this.#append(asked, nonces, (send) =>
-      withMetersLocked(this.#connection, places, async () => {
-        await this.moved.catchUp(this.#connection, this.#fence.slot);
-        return await send();
+      withMetersLocked(this.#connection, places, {
+        look: () => this.moved.catchUp(this.#connection, this.#fence.slot),
+        send,
       }),
     );
-  }
-
-  #firstRequests(): WaitingRequest[] {
-    const asked: WaitingRequest[] = [];
-    for (const one of this.#waiting) {
-      if (!('make' in one) || asked.length === batchMax) break;
-      asked.push(one);
-    }
-    return asked;
   }
 
   /** `around` calls `send` once the requests may be decided. */
@@ -283,6 +269,7 @@ export class CommitQueue {
     const send = async (): Promise<Appended | null> => {
       batch = takeBatch(asked, batchMax);
       this.#waiting.splice(0, countBefore - asked.length);
+      this.#sent = batch;
       this.#underWay = batch.map(({ waiting }) => waiting);
       const requests = batch.map(({ prepared }) => prepared);
       const values = appendValues(this.#fence, this.moved.seen, nonces, requests);
@@ -318,8 +305,9 @@ export class CommitQueue {
     const isDoubtful = this.#connection.isLost() || failure.code === 'unreachable';
     const error = isDoubtful ? uncertain(cause) : failure;
     if (isDoubtful) {
-      this.moved.forget();
-      for (const listener of this.#listeners) listener();
+      if (this.#fence.slot !== null && this.#sent.length === batch.length)
+        this.#doubtful = [...this.#doubtful, ...this.#sent];
+      else this.#forget();
       this.#connection.destroy();
     } else for (const one of batch) if ('make' in one) one.takeBack();
     if (error.code === 'fenced') this.#end(error);
@@ -328,6 +316,12 @@ export class CommitQueue {
       this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));
     else for (const { reject } of batch) reject(error);
     return error;
+  }
+
+  #forget(): void {
+    this.#doubtful = [];
+    this.moved.forget();
+    for (const listener of this.#listeners) listener();
   }
 
   #end(error: StoreError): void {
@@ -371,7 +365,13 @@ export class CommitQueue {
         this.#end(fenced());
         return await connection.end();
       }
-      if (claim !== null) this.#begin(claim);
+      if (claim !== null) {
+        // Should this connection break, too, the next claim begins from this one.
+        this.#fence = claim.fence;
+        if (claim.run === this.#run) await settleDoubt(connection, this.#doubtful);
+        else this.#forget();
+        this.#begin(claim);
+      }
     } catch (error) {
       connection.destroy();
       throw error;

@@ -6,11 +6,14 @@ import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 import type { MetersRead, MovedMeterEntry } from '../contract/metering.ts';
 import type { RefusalRecord, RequestEvent, RequestStatus } from '../contract/records.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
+import { StoreError } from '../contract/store-error.ts';
 import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
+import { duplicateId } from './asking.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import { isWrittenAfter } from './moved-meters.ts';
 import type { Transaction, Work } from './transaction.ts';
 
-export const requestWrites = { change, expireDue, appendRefusal };
+export const requestWrites = { change, expireDue };
 
 function change({
   requestId,
@@ -63,11 +66,6 @@ function expireDue(atMs: number, countMax: number): Work<readonly string[]> {
     }
     return due.map(({ id }) => id);
   };
-}
-
-function appendRefusal(refusal: RefusalRecord): Work<'stored' | 'duplicate-id'> {
-  return async ({ append }) =>
-    (await append('refusal', { ...refusalColumns(refusal) })) ? 'stored' : 'duplicate-id';
 }
 
 async function record(transaction: Transaction, event: RequestEvent): Promise<void> {
@@ -142,4 +140,62 @@ async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Pr
     ],
   );
   return found?.holds === true;
+}
+
+interface WaitingRefusal {
+  readonly refusal: RefusalRecord;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** More would hold up the others for long. */
+const refusalsAtOnce = 500;
+
+/**
+ * A write holds up all replicas, so the refusals that wait when its turn comes are stored by one, however many they are, and one
+ * that the database refuses does no harm to the others. Each promise resolves once its refusal is stored.
+ */
+export function createRefusalWrites(
+  queue: Pick<CommitQueue, 'write'>,
+): (refusal: RefusalRecord) => Promise<void> {
+  let waiting: WaitingRefusal[] = [];
+
+  /** Takes none before it begins. */
+  async function writeNext(): Promise<void> {
+    let taken: readonly WaitingRefusal[] = [];
+    try {
+      await queue.write(async ({ appendAll }) => {
+        taken = waiting.slice(0, refusalsAtOnce);
+        waiting = waiting.slice(refusalsAtOnce);
+        if (waiting.length > 0) void writeNext();
+        await appendAll(
+          'refusal',
+          taken.map(({ refusal }) => ({ ...refusalColumns(refusal) })),
+        );
+      });
+      for (const { resolve } of taken) resolve();
+    } catch (error) {
+      if (taken.length > 0 && isOfOne(error)) return taken.forEach(writeAlone);
+      if (taken.length === 0) [taken, waiting] = [waiting, []];
+      for (const { reject } of taken) reject(error);
+    }
+  }
+
+  function writeAlone({ refusal, resolve, reject }: WaitingRefusal): void {
+    const columns = { ...refusalColumns(refusal) };
+    queue
+      .write(({ append }) => append('refusal', columns))
+      .then((isStored) => (isStored ? resolve() : reject(duplicateId(refusal.id))), reject);
+  }
+
+  return (refusal) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ refusal, resolve, reject });
+      if (waiting.length === 1) void writeNext();
+    });
+}
+
+/** Not of the server, or of the way to it. */
+function isOfOne(error: unknown): boolean {
+  return error instanceof StoreError && (error.code === 'internal' || error.code === 'zero-byte');
 }

@@ -22,6 +22,8 @@ export interface Fence {
 export interface SlotClaim {
   readonly fence: Fence;
   readonly moment: string;
+  /** From one start of the server to its end: in another one, a transaction may have the number of one that was rolled back. */
+  readonly run: string;
 }
 
 interface Claimed {
@@ -136,9 +138,11 @@ async function claimOf(connection: Connection, claimed: Claimed, instance: strin
     },
     [slot],
   );
-  const [now] = await connection.query<{ readonly moment: string }>({
-    text: 'SELECT pg_current_snapshot()::text AS moment',
+  // A crash of one of its processes starts the server anew but for the first of them, and its statistics with it.
+  const [now] = await connection.query<Pick<SlotClaim, 'moment' | 'run'>>({
+    text: `SELECT pg_current_snapshot()::text AS moment,
+      concat(pg_postmaster_start_time(), ' ', (SELECT stats_reset FROM pg_stat_wal)) AS run`,
   });
   if (now === undefined) throw new Error('a server has a moment');
-  return { fence: { slot, epoch, batch: batch + 1, instance }, moment: now.moment };
+  return { fence: { slot, epoch, batch: batch + 1, instance }, ...now };
 }

@@ -4,24 +4,34 @@
 import type { MeterPlace } from '../contract/metering.ts';
 import type { Connection } from './server/connection.ts';
 
-/** Rejects with what the server reported; nothing is stored then unless the connection is lost. */
+export interface UnderLock<T> {
+  /** Sees all that was stored before the locks were had. */
+  readonly look: () => Promise<void>;
+  /** What is sent by then is all that is committed. */
+  readonly send: () => Promise<T>;
+}
+
+/** In two round trips. Rejects with what the server reported; nothing is stored then unless the connection is lost. */
 export async function withMetersLocked<T>(
   connection: Connection,
   places: readonly MeterPlace[],
-  work: () => Promise<T>,
+  { look, send }: UnderLock<T>,
 ): Promise<T> {
   const query = (text: string, values: readonly unknown[] = []) => connection.query({ text }, values);
-  await query('BEGIN');
   try {
-    await query('SELECT writ_lock_meters($1, $2)', [
-      places.map(({ definition }) => definition),
-      places.map(({ key }) => key),
+    await Promise.all([
+      query('BEGIN'),
+      query('SELECT writ_lock_meters($1, $2)', [
+        places.map(({ definition }) => definition),
+        places.map(({ key }) => key),
+      ]),
+      look(),
     ]);
-    const done = await work();
-    await query('COMMIT');
-    return done;
   } catch (error) {
     if (!connection.isLost()) await query('ROLLBACK').catch(() => connection.destroy());
     throw error;
   }
+  // Where what is sent fails, the server rolls back.
+  const [done] = await Promise.all([send(), query('COMMIT')]);
+  return done;
 }

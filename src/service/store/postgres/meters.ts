@@ -1,6 +1,6 @@
 // Entries of meters in rows. Several processes enter them: what rests on meters is decided when its turn to be stored has come,
-// and again where another process was faster. After a write of which it is not known whether it is stored, what is known of
-// meters is to be read anew.
+// and again where another process was faster. What is known of meters outlasts a connection, and not the server: they are read
+// anew after that has started anew, or a write of another kind is in doubt.
 
 import type { CountedRequest, MeterEntryRow, MeterStore, StoredMeterEntry } from '../contract/metering.ts';
 import type { Asking } from './asking.ts';

@@ -50,7 +50,7 @@ export class MovedMeters {
     this.noteWanted();
   }
 
-  /** The listener reads all again once the slot is this process's again. */
+  /** The listener reads all again. */
   forget(): void {
     this.#seen = null;
     this.#shared.clear();

@@ -2,9 +2,11 @@
 // all that was stored before. INVARIANT: what was entered for a request that is not stored is taken back before anything else
 // is decided.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MeterPlace } from '../contract/metering.ts';
 import type { AppendResult } from '../contract/store.ts';
 import { type Appended, type AppendWord, createTogether, type PreparedRequest } from './append.ts';
+import type { Connection } from './server/connection.ts';
 import type { Work } from './transaction.ts';
 
 /** What comes of a request: the store's own mistakes apart, a word of its contract. */
@@ -41,6 +43,28 @@ export interface WaitingAnswer {
 export interface SentRequest {
   readonly waiting: WaitingRequest;
   readonly prepared: PreparedRequest;
+}
+
+/** Turns of the event loop for which a small batch waits while each of them brings more writes. */
+const turnsMax = 4;
+const enoughWrites = 32;
+
+/** Commits are dear, turns are cheap: while each brings more, a small batch waits for a few. */
+export async function gather(countNow: () => number): Promise<void> {
+  for (let turn = 0, before = -1; turn < turnsMax && before !== countNow(); turn += 1) {
+    before = countNow();
+    if (before >= enoughWrites) return;
+    await nextTurn();
+  }
+}
+
+export function firstRequests(waiting: readonly Waiting[], countMax: number): WaitingRequest[] {
+  const requests: WaitingRequest[] = [];
+  for (const one of waiting) {
+    if (!('make' in one) || requests.length === countMax) break;
+    requests.push(one);
+  }
+  return requests;
 }
 
 /** Decides as many of the first as can be judged together; these, and those that come to nothing, leave the list. */
@@ -89,4 +113,15 @@ export function answerBatch(
     else waiting.resolve(word);
   }
   return again;
+}
+
+/** Of what broke off: what is not stored is taken back, once none of it can be stored any more. */
+export async function settleDoubt(connection: Connection, doubtful: readonly SentRequest[]): Promise<void> {
+  if (doubtful.length === 0) return;
+  const stored = await connection.query<{ readonly id: string }>(
+    { text: 'SELECT id FROM requests WHERE id = ANY ($1)' },
+    [doubtful.map(({ prepared }) => prepared.row.id)],
+  );
+  const isStored = new Set(stored.map(({ id }) => id));
+  for (const { waiting, prepared } of doubtful) if (!isStored.has(prepared.row.id)) waiting.takeBack();
 }

@@ -1,6 +1,6 @@
 // Requests, what became of them, and refusals, over the queue of commits and the connections that read.
 
-import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
+import type { RequestEvent } from '../contract/records.ts';
 import type { RequestStore } from '../contract/store.ts';
 import { endNow, statusNow } from '../shared/request-walk.ts';
 import { type SearchThread, searchedList } from '../shared/search/search-thread.ts';
@@ -12,9 +12,9 @@ import {
   requestRowOf,
   type StoredRequestColumns,
 } from '../sqlite/rows.ts';
-import { type Asking, duplicateId } from './asking.ts';
+import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { requestWrites } from './event-writes.ts';
+import { createRefusalWrites, requestWrites } from './event-writes.ts';
 import { countWaiting, findAt, findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 
@@ -71,11 +71,12 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
       return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
     },
     change: (change) => queue.write(requestWrites.change(change)),
-    expireDue: (atMs, countMax) => queue.write(requestWrites.expireDue(atMs, countMax)),
-    async appendRefusal(record: RefusalRecord) {
-      if ((await queue.write(requestWrites.appendRefusal(record))) === 'duplicate-id')
-        throw duplicateId(record.id);
-    },
+    // A write holds up all replicas: mostly nothing is due.
+    expireDue: async (atMs, countMax) =>
+      (await rows(`SELECT 1 FROM requests WHERE ${isPending} AND ${endNow} <= $1 LIMIT 1`, [atMs])).length > 0
+        ? await queue.write(requestWrites.expireDue(atMs, countMax))
+        : [],
+    appendRefusal: createRefusalWrites(queue),
     async refusals(agentId, countMax) {
       const text = 'SELECT * FROM refusals WHERE agent_id = $1 ORDER BY sequence DESC LIMIT $2';
       return (await rows<RefusalColumns>(text, [agentId, countMax])).map(refusalRecord);

@@ -32,6 +32,8 @@ export interface Transaction {
   insert(table: string, columns: Columns, onConflict?: string): Promise<number>;
   /** A record at the end of lane 0, after all others; false where its id is in use, and then nothing of it is stored. */
   append(kind: WrittenKind, columns: Columns): Promise<boolean>;
+  /** As `append`, of records with the same columns, by one statement; rejects where one of their ids is in use. */
+  appendAll(kind: WrittenKind, all: readonly Columns[]): Promise<void>;
   recordChange(change: Change): Promise<void>;
   /** Of the process; null where it does not serve. */
   readonly slot: number | null;
@@ -65,24 +67,29 @@ export async function inTransaction<T>(
   work: Work<T>,
 ): Promise<T> {
   const rows = <R>(text: string, values: readonly unknown[] = []) => connection.query<R>({ text }, values);
-  await rows('BEGIN');
+  let value: T;
+  let end: Link | null;
   try {
-    const [begin] = await rows<Begin>('SELECT number, sequence, hash FROM writ_begin($1, $2, $3)', [
-      ...[fence.slot, fence.epoch, fence.batch],
+    const [, [begin]] = await Promise.all([
+      rows('BEGIN'),
+      rows<Begin>('SELECT number, sequence, hash FROM writ_begin($1, $2, $3)', [
+        ...[fence.slot, fence.epoch, fence.batch],
+      ]),
+      insertNonces(rows, nonces, fence.instance),
     ]);
     if (begin === undefined) throw new Error('the chain has an end');
-    const { transaction, end } = createTransaction(rows, begin, { actor, slot: fence.slot });
-    await insertNonces(rows, nonces, fence.instance);
-    const value = await work(transaction);
-    const { sequence, hash } = end();
-    if (sequence !== begin.sequence) await rows('SELECT writ_end($1, $2)', [sequence, hash]);
-    await rows('COMMIT');
-    return value;
+    const { transaction, moved } = createTransaction(rows, begin, { actor, slot: fence.slot });
+    value = await work(transaction);
+    end = moved();
   } catch (error) {
     // Where that does not work either the server ends the transaction with the connection.
     if (!connection.isLost()) await rows('ROLLBACK').catch(() => connection.destroy());
     throw error;
   }
+  const ending = end === null ? [] : [rows('SELECT writ_end($1, $2)', [end.sequence, end.hash])];
+  // Where the first fails, the server rolls back.
+  await Promise.all([...ending, rows('COMMIT')]);
+  return value;
 }
 
 async function insertNonces(
@@ -117,24 +124,43 @@ function createTransaction(
     const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING 1`;
     return (await rows(text, Object.values(columns))).length;
   };
-  const append = async (kind: WrittenKind, columns: Columns): Promise<boolean> => {
-    const sequence = number + 1;
-    const follows = end.sequence === number ? {} : { follows: end.sequence };
+  const recordAfter = (last: Link, kind: WrittenKind, columns: Columns) => {
+    const sequence = Math.max(number, last.sequence) + 1;
+    const follows = last.sequence === sequence - 1 ? {} : { follows: last.sequence };
     // Columns of records hold texts, numbers and nulls.
-    const hash = linkHash(end.hash, { ...columns, ...follows, kind, sequence } as ChainEntry);
-    const onConflict = 'id' in columns ? 'ON CONFLICT (id) DO NOTHING' : '';
+    const hash = linkHash(last.hash, { ...columns, ...follows, kind, sequence } as ChainEntry);
     const by = kind === 'change' || kind === 'knot' ? {} : { slot };
-    const record = { ...columns, ...follows, ...by, sequence, hash };
-    if ((await insert(tables[kind], record, onConflict)) === 0) return false;
+    return { ...columns, ...follows, ...by, sequence, hash };
+  };
+  const goOn = ({ sequence, hash }: Link): void => {
     end = { sequence, hash };
     number = sequence;
+  };
+  const append = async (kind: WrittenKind, columns: Columns): Promise<boolean> => {
+    const record = recordAfter(end, kind, columns);
+    const onConflict = 'id' in columns ? 'ON CONFLICT (id) DO NOTHING' : '';
+    if ((await insert(tables[kind], record, onConflict)) === 0) return false;
+    goOn(record);
     return true;
+  };
+  const appendAll = async (kind: WrittenKind, all: readonly Columns[]): Promise<void> => {
+    let last = end;
+    const records = all.map((columns) => {
+      const record = recordAfter(last, kind, columns);
+      last = record;
+      return record;
+    });
+    const names = Object.keys(records[0] ?? {}).join(', ');
+    const table = tables[kind];
+    const text = `INSERT INTO ${table} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${table}, $1::json)`;
+    await rows(text, [JSON.stringify(records)]);
+    goOn(last);
   };
   const recordChange = async ({ atMs, what, who = actor, subject, before, after }: Change) => {
     const text = (value: CanonicalValue) => (value === null ? null : canonicalJson(value));
     const columns = { at_ms: atMs, who, what, subject, before_json: text(before), after_json: text(after) };
     await append('change', columns);
   };
-  const transaction: Transaction = { rows, insert, append, recordChange, slot };
-  return { transaction, end: () => end };
+  const transaction: Transaction = { rows, insert, append, appendAll, recordChange, slot };
+  return { transaction, moved: () => (end === begin ? null : end) };
 }

@@ -60,7 +60,8 @@ export function clientConfig(url: string, durability: Durability | null = null):
 
 /** Rejects with a StoreError. */
 export async function connect(url: string, durability: Durability | null = null): Promise<Connection> {
-  const client = new pg.Client(clientConfig(url, durability));
+  // What is asked before the last answer came is sent at once, and carried out in its turn.
+  const client = new pg.Client({ ...clientConfig(url, durability), pipeline: true });
   // What is reported after the start has failed, too, tells nothing more.
   client.on('error', () => {});
   try {

@@ -1,0 +1,126 @@
+// What breaks, one after the other: replicas are killed, stopped, slowed and cut off, the server is killed and fails over. How
+// long nothing was granted because of each kind is kept.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Told } from './told.ts';
+import type { World } from './world.ts';
+
+const kinds = ['failover', 'killed', 'slow', 'stopped', 'cut', 'server'] as const;
+type Kind = (typeof kinds)[number];
+/** Each kind has its turn, however short the run is; the server fails over to its standby and back. */
+const turns = [...kinds, 'failover'] as const;
+/** And people end so many requests, of either word, */
+const endedMin = 3;
+/** and step up so often. */
+const steppedUpMin = 2;
+
+const serviceMaxMs = 20_000;
+/** What stands still for longer after a fault does not because of it. */
+const afterFaultMs = 2_000;
+
+/** Only these happen, where the variable names some, with commas between; `none` for none. */
+const only = process.env.NEMESIS_FAULTS?.split(',');
+
+export async function nemesis(world: World): Promise<void> {
+  const { random, seconds, votes, proofs, replicas } = world;
+  const endsAtMs = performance.now() + seconds * 1000;
+  const ended = (word: string) => votes.filter(({ said }) => said === word).length >= endedMin;
+  const haveSteppedUp = () => proofs.filter(({ granted }) => granted.length > 0).length >= steppedUpMin;
+  const isDue = () =>
+    performance.now() < endsAtMs || !ended('approved') || !ended('rejected') || !haveSteppedUp();
+  const noted = noteStops(world);
+  for (let round = 0; (only === undefined && round < turns.length) || isDue(); round += 1) {
+    await sleep((0.5 + random()) * world.betweenFaultsMs);
+    const replica = replicas.all[Math.floor(random() * replicas.all.length)]!;
+    const kind = kindOf(round, random());
+    if (kind === null) continue;
+    world.faults.set(kind, (world.faults.get(kind) ?? 0) + 1);
+    noted.begin(kind);
+    await carryOut[kind](world, replica);
+    noted.end();
+  }
+  await sleep(afterFaultMs);
+  noted.close();
+}
+
+function kindOf(round: number, dice: number): Kind | null {
+  const possible = only === undefined ? kinds : kinds.filter((kind) => only.includes(kind));
+  if (only === undefined && round < turns.length) return turns[round]!;
+  return possible[Math.floor(dice ** 0.7 * possible.length)] ?? null;
+}
+
+type Replica = World['replicas']['all'][number];
+
+const carryOut = {
+  async killed({ replicas, starts }, replica) {
+    await replica.service?.end('SIGKILL');
+    replica.service = null;
+    const fromMs = performance.now();
+    await replicas.start(replica);
+    starts.push(performance.now() - fromMs);
+  },
+  async stopped({ random }, replica) {
+    replica.service?.process.kill('SIGSTOP');
+    await sleep(300 + random() * 1_200);
+    replica.service?.process.kill('SIGCONT');
+  },
+  async cut({ random }, replica) {
+    replica.wire.cut();
+    await sleep(300 + random() * 900);
+    replica.wire.fix();
+  },
+  async slow({ random }, replica) {
+    replica.wire.slow(10 + random() * 80);
+    await sleep(300 + random() * 1_200);
+    replica.wire.slow(0);
+  },
+  async failover(world) {
+    await world.server.failOver(() => void world.services.push(untilDecided(world)));
+  },
+  async server({ server }) {
+    await server.kill();
+    await sleep(100);
+    await server.start();
+  },
+} as const satisfies Record<Kind, (world: World, replica: Replica) => Promise<void>>;
+
+/** How long after a standby has become the primary something is decided again; infinite where nothing is. */
+function untilDecided({ told }: World): Promise<number> {
+  const fromMs = performance.now();
+  return new Promise((resolve) => {
+    const end = (tookMs: number) => {
+      clearTimeout(giveUp);
+      unfollow();
+      resolve(tookMs);
+    };
+    const giveUp = setTimeout(end, serviceMaxMs, Number.POSITIVE_INFINITY);
+    const unfollow = told.follow(({ decision, begunAtMs, endedAtMs }) => {
+      if (decision !== null && begunAtMs > fromMs) end(endedAtMs - fromMs);
+    });
+  });
+}
+
+/** The longest time in which nothing was granted, for each kind of fault; `none` is what managers do. */
+function noteStops({ told, longest }: World) {
+  let latestGrantMs = performance.now();
+  let fault: { readonly kind: Kind; untilMs: number } | null = null;
+  const take = ({ decision, endedAtMs }: Pick<Told, 'decision' | 'endedAtMs'>) => {
+    if (decision !== 'ALLOW' || endedAtMs < latestGrantMs) return;
+    const isOfFault = fault !== null && fault.untilMs + afterFaultMs > latestGrantMs;
+    const kind = isOfFault && fault !== null ? fault.kind : 'none';
+    longest.set(kind, Math.max(longest.get(kind) ?? 0, endedAtMs - latestGrantMs));
+    latestGrantMs = endedAtMs;
+  };
+  const close = told.follow(take);
+  return {
+    begin: (kind: Kind) => {
+      // What has stood still until now has another reason.
+      take({ decision: 'ALLOW', endedAtMs: performance.now() });
+      fault = { kind, untilMs: Number.POSITIVE_INFINITY };
+    },
+    end: () => {
+      if (fault !== null) fault.untilMs = performance.now();
+    },
+    close,
+  };
+}
