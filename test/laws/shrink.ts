@@ -108,7 +108,7 @@ function* simplerTrees(node: unknown): Generator<unknown> {
   if (typeof node !== 'object' || node === null) return;
   for (const part of partsOf(node)) yield part;
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'span' || key === 'comments' || key === 'operatorSpan') continue;
+    if (key === 'span' || key === 'comments' || key === 'operatorSpan' || key === 'leftSpan') continue;
     for (const simpler of simplerTrees(value)) yield { ...node, [key]: simpler };
   }
 }

@@ -98,12 +98,15 @@ export const anyExpression: fc.Arbitrary<ExpressionNode> = fc.letrec<{
     fc
       .record({ operator: fc.constantFrom(...operators), left: tie('node'), right: tie('node') })
       .filter((parts) => !isRepeatedComparison(parts))
-      .map((parts): ExpressionNode => ({ kind: 'binary', ...parts, operatorSpan: span, span })),
+      .map(
+        (parts): ExpressionNode => ({ kind: 'binary', ...parts, operatorSpan: span, leftSpan: span, span }),
+      ),
     fc.record({ left: anyPath, low: tie('node'), high: tie('node') }).map(
       ({ left, low, high }): ExpressionNode => ({
         kind: 'binary',
         operator: 'in',
         operatorSpan: span,
+        leftSpan: span,
         left,
         span,
         right: { kind: 'range', low, high, span },

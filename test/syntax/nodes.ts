@@ -17,7 +17,7 @@ export function nodesOf(value: unknown): readonly AnyNode[] {
   return 'span' in value ? [value as AnyNode, ...inner] : inner;
 }
 
-const placeKeys: ReadonlySet<string> = new Set(['span', 'operatorSpan', 'ownLine', 'afterBlank']);
+const placeKeys: ReadonlySet<string> = new Set(['span', 'operatorSpan', 'leftSpan', 'ownLine', 'afterBlank']);
 
 /** The same data without spans and without where comments stand. */
 export function withoutPlaces(value: unknown): unknown {

@@ -146,6 +146,7 @@ function conditionText(node: RuleNode, around: Around): string {
       operator: 'and',
       operatorSpan: right.span,
       left,
+      leftSpan: left.span,
       right,
       span: node.span,
     }),

@@ -33,8 +33,15 @@ export function operatorOf(first: Token, last: Token, reader: Reader): Operator 
 }
 
 export function pair(left: Operand, { operator, operatorSpan }: Operator, right: Operand): Binary {
-  const span = spanning(left.extent, right.extent);
-  return { kind: 'binary', operator, operatorSpan, left: left.value, right: right.value, span };
+  return {
+    kind: 'binary',
+    operator,
+    operatorSpan,
+    left: left.value,
+    leftSpan: left.extent,
+    right: right.value,
+    span: spanning(left.extent, right.extent),
+  };
 }
 
 /** The pairs of a chain, which has an operator between any two operands. */

@@ -28,7 +28,7 @@ export interface ChainLink {
   readonly isBracketed: boolean;
   /** Offset of the operator, or of the first operand. */
   readonly start: number;
-  /** Offset of its closing parenthesis if it has one; of the first operand, that of the operator behind. */
+  /** Offset of its closing parenthesis if it has one. */
   readonly close: number;
 }
 
@@ -37,15 +37,17 @@ export function chainLinks(expression: Binary): readonly ChainLink[] {
   const own = operatorBinding(expression.operator);
   const links: ChainLink[] = [];
   let left: ExpressionNode = expression;
+  let firstSpan = expression.leftSpan;
   // They lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
   for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
     const { operator, operatorSpan, right, span } = left;
     const isBracketed = needsBrackets(right, own + 1);
     links.push({ operator, operand: right, isBracketed, start: operatorSpan.start, close: span.end - 1 });
+    firstSpan = left.leftSpan;
   }
   const { start } = left.span;
   const isBracketed = needsBrackets(left, own);
-  links.push({ operator: null, operand: left, isBracketed, start, close: links.at(-1)!.start });
+  links.push({ operator: null, operand: left, isBracketed, start, close: firstSpan.end - 1 });
   return links.reverse();
 }
 

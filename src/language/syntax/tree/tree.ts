@@ -365,6 +365,8 @@ export interface Binary extends NodeOf<'binary'> {
   readonly operator: BinaryOperator;
   readonly operatorSpan: Span;
   readonly left: ExpressionNode;
+  /** Of the left operand, the parentheses around it included. */
+  readonly leftSpan: Span;
   readonly right: ExpressionNode;
 }
 

@@ -124,7 +124,7 @@ function isError({ severity }: Diagnostic): boolean {
 /** The content of a file without positions. */
 function meaningOf({ declarations, comments }: PolicyFile): string {
   return JSON.stringify([declarations, comments.map(({ text }) => text)], (key, value: unknown) =>
-    key === 'span' || key === 'operatorSpan' ? undefined : value,
+    key === 'span' || key === 'operatorSpan' || key === 'leftSpan' ? undefined : value,
   );
 }
 
