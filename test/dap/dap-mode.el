@@ -2,6 +2,9 @@
 ;; breakpoint, a part further in, and a part further on; what an expression is there; and that the decision ends it.
 ;; -*- lexical-binding: t -*-
 
+;; Emacs may be one that compiles what it loads, on a machine without what it compiles with.
+(setq comp-enable-subr-trampolines nil
+      native-comp-enable-subr-trampolines nil)
 (dolist (folder (file-expand-wildcards "/usr/share/emacs/site-lisp/elpa/*"))
   (add-to-list 'load-path folder))
 (defvar writ-folder (file-name-as-directory (getenv "WRIT_FOLDER")))
