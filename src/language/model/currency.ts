@@ -1,6 +1,7 @@
 // Where the currency of an amount stands: in a field beside it, or in a record around it in the payload.
 
 import type { JsonObject } from './json.ts';
+import { valueAt } from './request.ts';
 import type { MoneyType, Shape, Type } from './type.ts';
 
 /** A field by the name that its steps start from: the payload, or a variable. */
@@ -22,14 +23,11 @@ export function currencyPlace<Step>(
 
 /** The currency of an amount that `own` holds, as it was sent; undefined where there is none. */
 export function currencyOfJson(type: MoneyType, own: JsonObject | null, payload: JsonObject | null): unknown {
-  let record: unknown = type.currencyRecord === undefined ? own : payload;
-  for (const step of type.currencyRecord ?? []) record = valueAt(record, step);
-  return valueAt(record, type.currencyField ?? '');
-}
-
-function valueAt(record: unknown, name: string): unknown {
-  const isRecord = typeof record === 'object' && record !== null;
-  return isRecord && Object.hasOwn(record, name) ? (record as JsonObject)[name] : undefined;
+  const { currencyField, currencyRecord } = type;
+  if (currencyField === null) return undefined;
+  return currencyRecord === undefined
+    ? valueAt(own, [currencyField])
+    : valueAt(payload, [...currencyRecord, currencyField]);
 }
 
 /** Whether amounts of both types find their currency at the same place. */

@@ -1,9 +1,9 @@
 // Many tests of one text: which of them can come out together is found out where a model says that they do. INVARIANT: a
 // lemma is said only where the automata of its tests have no text that answers them so.
 
+import { compileRegex } from '../../language/value/regex.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Rest } from './leaf.ts';
-import { programOf } from './programs.ts';
 import { textVectors } from './text-vectors.ts';
 
 /** Stepping more tests at once takes long where they may stand anywhere in a text. */
@@ -54,14 +54,6 @@ function textsOf(passed: readonly Test[], failed?: Test): readonly string[] | nu
 }
 
 function matches(pattern: string, text: string): boolean {
-  const program = programOf(pattern);
-  if (program === null) return false;
-  let position = program.start;
-  let before: number | null = null;
-  for (const letter of text) {
-    const codePoint = letter.codePointAt(0)!;
-    position = program.step(position, before, codePoint);
-    before = codePoint;
-  }
-  return program.accepts(position, before);
+  const test = compileRegex(pattern);
+  return typeof test === 'function' && test(text);
 }

@@ -2,6 +2,7 @@
 // long as all is well and canonical. Why a payload is refused is found by `payloadIssues`, its slow twin; one whose
 // texts are spelt otherwise is copied by `resolvePayload`. INVARIANT: a payload that passes has no issues.
 
+import { currenciesOfRecordsBelow } from '../../model/currency.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Field, MoneyType, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
@@ -26,25 +27,23 @@ const comparedOneByOneMax = 8;
 export function emitPayloadCheck(shape: Shape): Emitted {
   const writer: Writer = { bindings: createBindings(), functions: [] };
   const name = declareRecord(writer, shape);
-  const lines = holdsSpellings({ kind: 'record', shape })
-    ? resolvingLines(writer, shape, name)
-    : [
-        js`"use strict";`,
-        js`let r;`,
-        ...writer.functions,
-        js`return (o) => { r = o; return ${name}(o) ? o : null; };`,
-      ];
+  const isRespelt = holdsSpellings({ kind: 'record', shape });
+  const holdsPayload = currenciesOfRecordsBelow(shape).size > 0;
+  const note = holdsPayload ? js`r = o; ` : js``;
+  const check = isRespelt ? resolvingCheck(writer, shape, name) : js`return ${name}(o) ? o : null;`;
+  const lines = [
+    js`"use strict";`,
+    ...(isRespelt ? [js`let s;`] : []),
+    ...(holdsPayload ? [js`let r;`] : []),
+    ...writer.functions,
+    js`return (o) => { ${note}${check} };`,
+  ];
   return { text: render(joinJs(lines, js`\n`)), bindings: writer.bindings };
 }
 
-function resolvingLines(writer: Writer, shape: Shape, name: Js): readonly Js[] {
+function resolvingCheck(writer: Writer, shape: Shape, name: Js): Js {
   const resolve = writer.bindings.bind('resolve', () => (o: JsonObject) => resolvePayload(shape, o));
-  return [
-    js`"use strict";`,
-    js`let s, r;`,
-    ...writer.functions,
-    js`return (o) => { s = false; r = o; return !${name}(o) ? null : s ? ${resolve}(o) : o; };`,
-  ];
+  return js`s = false; return !${name}(o) ? null : s ? ${resolve}(o) : o;`;
 }
 
 interface Writer {
