@@ -252,6 +252,7 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     digest: '',
     approvals: [],
     trace: [],
+    trace_others: 0,
     policy_set: { digest: '', commit: null },
     comments: [],
     step_ups: [],

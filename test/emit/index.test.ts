@@ -5,12 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
 import { link } from '../../src/language/emit/link.ts';
 import type { Json } from '../../src/language/model/json.ts';
+import { takesPartUnknown } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
+import { tracedRules } from '../../src/language/model/trace.ts';
 import { applyPrefilter } from '../../src/language/program/index/prefilter.ts';
 import { createIndex, select } from '../../src/language/program/index/rule-index.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import type { Compiled } from '../../src/pipeline.ts';
+import { readTrace, traceText } from '../../src/service/requests/record/trace-text.ts';
 import { opened } from '../program/programs.ts';
 import { compileText, factsOf } from './engine.ts';
 
@@ -170,6 +173,39 @@ describe('the index', () => {
         });
       }
     }
+  }, 60_000);
+
+  it('has traces name the rules that took part, as all of them tried one by one say', () => {
+    const [indexedCache, listedCache] = [createFunctionCache(), createFunctionCache()];
+    const seen = { named: 0, unknown: 0, satisfied: 0 };
+    for (let seed = 1; seed <= 15; seed += 1) {
+      const random = createRandom(2_000 + seed);
+      const set = joined(Array.from({ length: 2 }, () => random.pick(library)));
+      const indexed = link(opened(set), indexedCache, 'indexed');
+      const listed = link(opened(set), listedCache, 'listed');
+      for (let i = 0; i < 30; i += 1) {
+        // Where the agent is unknown, so are most rules that can be.
+        const asked = random.chance(0.3) ? { ...request(random), agent: {} } : request(random);
+        const escalate = asked.satisfied.escalate.flatMap((id) => [
+          id.replace('p/', 'p0/'),
+          id.replace('p/', 'p1/'),
+        ]);
+        const facts = { ...asked, satisfied: { escalate, reauth: [] } };
+        const { decision, trace } = indexed.decideTraced(facts);
+        expect(decision).toEqual(listed.decide(facts));
+        const all = listed.trace(facts);
+        const tookPart = all.filter(
+          (rule) => rule.truth === 'true' || (rule.truth === 'unknown' && takesPartUnknown(rule)),
+        );
+        expect({ seed, i, named: tracedRules(trace) }).toEqual({ seed, i, named: tookPart });
+        expect(trace.form.others).toBe(all.length - tookPart.length);
+        expect(readTrace(JSON.parse(traceText(trace)))).toEqual(trace);
+        seen.named += tookPart.length;
+        seen.unknown += all.filter(({ truth }) => truth === 'unknown').length;
+        seen.satisfied += tookPart.filter(({ isSatisfied }) => isSatisfied).length;
+      }
+    }
+    expect(Object.values(seen).every((count) => count > 0)).toBe(true);
   }, 60_000);
 
   it('drops only what is false, and decides only what is true', () => {

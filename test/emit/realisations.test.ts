@@ -15,7 +15,6 @@ import {
   truthOf,
 } from '../../src/language/model/trace.ts';
 import type { OpenProgram } from '../../src/language/program/packed/unpack.ts';
-import type { ActionProgram } from '../../src/language/program/program.ts';
 import { resolveFacts } from '../../src/language/spec/payload.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { compileSet, ruleIdsOf } from '../laws/differential.ts';
@@ -29,22 +28,21 @@ const requestsPerSet = 25;
 /** By set, tracers without code of their own but for reads of tables. */
 const slowTracers = new WeakMap<OpenProgram, Map<string, Tracer>>();
 
-function slowTracer(program: OpenProgram, action: ActionProgram): Tracer {
+function slowTracer(program: OpenProgram, action: string): Tracer {
   const tracers = slowTracers.get(program) ?? new Map<string, Tracer>();
   slowTracers.set(program, tracers);
   const session = createFunctionCache().begin(program);
-  const tracer = tracers.get(action.action) ?? createTracer(action, null, { program, ...session });
-  tracers.set(action.action, tracer);
+  const tracer = tracers.get(action) ?? createTracer(program.open(action)!, null, { program, ...session });
+  tracers.set(action, tracer);
   return tracer;
 }
 
 /** The same trace by way of nothing that is generated. */
 function tracedSlowly(program: OpenProgram, facts: Facts, { decision, trace }: TracedDecision): Trace {
-  const action = program.actions.get(facts.action);
-  if (action === undefined || trace.form.rules.length === 0) return noTrace;
+  if (trace.form.rules.length === 0) return noTrace;
   const { low, high } = decision.risk;
   const results = Array.from(trace.truths, (letter) => truths.indexOf(truthOf(letter)) as Kleene);
-  return slowTracer(program, action)(facts, { truths: results, risk: between(low, high)! });
+  return slowTracer(program, facts.action).all(facts, { truths: results, risk: between(low, high)! });
 }
 
 describe('every realisation', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readTrace, traceText } from '../../src/service/requests/record/trace-text.ts';
 import { engineOf, factsOf, reading } from './engine.ts';
 
 describe('the trace', () => {
@@ -78,6 +79,18 @@ describe('the trace', () => {
     const text = JSON.stringify(traced);
     expect(text).not.toMatch(/1234|hush|\u202e/);
     expect(text).toContain('and 10 more');
+  });
+
+  it('names those that took part where rules are many', () => {
+    const rules = Array.from({ length: 51 }, (_, at) => `allow r${at} when payload.n == ${at}`);
+    const engine = engineOf(`action a.b { n: number }\npolicy p on a.b {\n${rules.join('\n')}\n}`);
+    const traceOf = (n: number) => engine.decideTraced(factsOf({ n })).trace;
+    const form = { paths: ['payload.n'], rules: [['p/r7', 'allow', 0, [0]]], others: 50 };
+    expect(traceOf(7)).toEqual({ form, truths: 't', values: [[7]] });
+    const nobody = traceOf(-1);
+    expect(nobody).toEqual({ form: { ...form, rules: [], others: 51 }, truths: '', values: [[-1]] });
+    expect(readTrace(JSON.parse(traceText(nobody)))).toEqual(nobody);
+    expect(engine.trace(factsOf({ n: 7 }))).toHaveLength(51);
   });
 
   it('has no rules where the gate refuses', () => {

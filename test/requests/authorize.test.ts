@@ -277,6 +277,7 @@ describe('looking a request up', () => {
         fell_away: [],
       },
       trace: [expect.objectContaining({ rule: 'payments/for_payment.create' })],
+      trace_others: 0,
       policy_set: { digest: 'digest-1', commit: 'c0ffee' },
       created_at: timeAfter(0),
       decided_at: null,

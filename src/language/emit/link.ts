@@ -8,7 +8,7 @@ import type { Json } from '../model/json.ts';
 import type { MeterDefinition } from '../model/metering.ts';
 import { isPushed } from '../model/pushed-row.ts';
 import type { Facts } from '../model/request.ts';
-import { noTrace, type TracedDecision, tracedRules } from '../model/trace.ts';
+import { noTrace, type TracedDecision, tracedRules, tracedWholeMax } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import { applyPrefilter } from '../program/index/prefilter.ts';
 import { createIndex, select } from '../program/index/rule-index.ts';
@@ -18,7 +18,7 @@ import { type CacheSession, createFunctionCache, type FunctionCache } from './ca
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
 import { resolvedTexts } from './code/payload-resolve.ts';
-import { type Decider, digitsOf, type Frame } from './decide/decide.ts';
+import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/decide.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
@@ -38,7 +38,7 @@ import type { Run } from './run.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
-import { createTracers } from './tracers.ts';
+import { createTracers, traceDecision } from './tracers.ts';
 
 export interface Linked extends PolicyEngine {
   /** As `decide`, for a payload that is known to be of the action's shape, with each of its texts in canonical form. */
@@ -108,9 +108,8 @@ export function link(
   const decideTracedBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): TracedDecision => {
     const unit = unitOf(asked.action);
     if (unit === null) return { decision: undeclaredAction(asked.action), trace: noTrace };
-    return decideAndTrace(asked, unit.decider, gateOf(unit.gate), tracers);
+    return decideAndTrace(asked, unit, gateOf(unit.gate), tracers);
   };
-  const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate);
 
   return {
     decide: (asked) => {
@@ -125,9 +124,15 @@ export function link(
     ...createPushedTables(program),
     readsPushed: (action) => unitOf(action)?.readsPushed === true,
     prepare,
-    decideTraced,
+    decideTraced: (facts) => decideTracedBy(facts, (gate) => gate),
     decideRecorded: (facts) => decideTracedBy(facts, recordedGate),
-    trace: (facts) => tracedRules(decideTraced(facts).trace),
+    trace: (asked) => {
+      const unit = unitOf(asked.action);
+      const facts = unit === null ? null : pass(unit.gate, asked);
+      if (unit === null || facts === null) return [];
+      const tracer = tracers.of(facts.action);
+      return tracedRules(tracer.all(facts, unit.decider.decideAll(facts)));
+    },
     tried: (asked) => {
       const unit = unitOf(asked.action);
       const facts = unit === null ? null : pass(unit.gate, asked);
@@ -173,16 +178,13 @@ function withResult({ resultGate }: Unit, asked: Facts): Facts {
 
 function decideAndTrace(
   asked: Facts,
-  decider: Unit['decider'],
+  unit: Unit,
   gate: PayloadGate,
   tracers: ReturnType<typeof createTracers>,
 ): TracedDecision {
   const facts = pass(gate, asked);
   if (facts === null) return { decision: refusedBy(gate, asked), trace: noTrace };
-  // Made first: truths are valid until rules are evaluated again.
-  const tracer = tracers.of(facts.action);
-  const all = decider.decideAll(facts);
-  const traced = { decision: all.decision, trace: tracer(facts, all) };
+  const traced = traceDecision(tracers.of(facts.action), unit, facts);
   if (facts === asked) return traced;
   return { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
 }
@@ -223,6 +225,8 @@ interface Unit {
   /** Of what a call returns; null where the action does not declare it. */
   readonly resultGate: PayloadGate | null;
   readonly decider: Decider;
+  /** Where traces name the rules that took part; null where they name all. */
+  readonly decideSome: DecideSome | null;
   readonly code: object;
   readonly readsPushed: boolean;
   /** Null where no meter counts or reads requests of the action. */
@@ -301,7 +305,8 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 function ownRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => ctx.run<ActionCode>(ownText(action, ctx)));
   const { lets } = action;
-  return { code, decider: new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action)) };
+  const decider = new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action));
+  return { code, decider, decideSome: null };
 }
 
 function headsOf(action: OpenAction): readonly RuleHead[] {
@@ -322,7 +327,7 @@ function sharedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
     afterRisk: evaluate(true),
     reason: (rule) => shared.reason(rule),
   };
-  return { code, decider: new KeyedDecider({ rules, lets }, code) };
+  return { code, decider: new KeyedDecider({ rules, lets }, code), decideSome: null };
 }
 
 function noDigits(): number {
@@ -365,11 +370,10 @@ function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
       if (place % rulesPerStep === 0) yield;
     }
   }
-  return {
-    code: shared,
-    decider: new ListedDecider({ rules, lets, hasShadow, afterRisk }, code),
-    placeRules,
-  };
+  const decider = new ListedDecider({ rules, lets, hasShadow, afterRisk }, code);
+  const decideSome: DecideSome | null =
+    ruleCount > tracedWholeMax ? (facts) => decider.decideSome(facts) : null;
+  return { code: shared, decider, decideSome, placeRules };
 }
 
 /** Rules that are placed in one step. */

@@ -54,7 +54,7 @@ export class TableReadings {
   #facts: Facts | null = null;
   #values: readonly unknown[] = [];
 
-  constructor({ lets }: ActionProgram, source: ReadingSource) {
+  constructor({ lets }: Pick<ActionProgram, 'lets'>, source: ReadingSource) {
     this.#lets = lets;
     this.#source = source;
     this.#state = createState({ lets });

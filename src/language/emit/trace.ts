@@ -1,24 +1,23 @@
-// Which rules of an action took part in a decision, and what their conditions could read: for people, never for
-// agents. INVARIANT: no secret leaves in clear, at whatever depth it stands.
+// Which rules of an action took part in a decision, and what conditions could read: for people, never for agents. INVARIANT: no secret leaves in clear, at whatever depth it stands.
 
 import { isListFact } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Facts, factAt } from '../model/request.ts';
-import type { FormRule, Trace, TraceForm, TraceValue } from '../model/trace.ts';
+import type { FormRule, Trace, TraceValue } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
 import { isVouched } from '../model/vouched.ts';
 import { conditionChildren } from '../program/children.ts';
-import { finish } from '../program/packed/unpack.ts';
+import type { OpenAction } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
-import type { ActionProgram, Condition, ReadFrom, RequestFact, TableRead, Term } from '../program/program.ts';
+import type { Condition, ReadFrom, RequestFact, TableRead, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './code/bindings.ts';
 import type { Emitted } from './code/emit.ts';
 import { type Js, joinJs, js, render } from './code/js.ts';
-import { isRequirementSatisfied } from './decide/combine.ts';
-import { type DecidedAll, isNothing } from './decide/decide.ts';
+import type { DecidedAll, DecidedSome } from './decide/decide.ts';
+import { lettersOf, NamedRules } from './named-rules.ts';
 import type { Run } from './run.ts';
 import { exact, highEnd, isAmount, type RuntimeQuantity, type RuntimeScalar } from './runtime/quantity.ts';
 import { own, readMeter, readNow } from './runtime/reading.ts';
@@ -29,8 +28,13 @@ import { type ReadingSource, TableReadings, tablePath } from './table-readings.t
 const shownElementsMax = 20;
 const secretMark = '(secret)';
 
-/** What became of each rule of an action, told by their truths and the risk. */
-export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => Trace;
+/** What became of the rules of an action; what deciding has left is read before anything else is decided. */
+export interface Tracer {
+  /** Names every rule. */
+  all(facts: Facts, evaluated: Omit<DecidedAll, 'decision'>): Trace;
+  /** Names those that took part. */
+  some(facts: Facts, evaluated: Omit<DecidedSome, 'decision'>): Trace;
+}
 
 /** Values that one piece of code reads: groups of more are seldom the same in two actions. */
 const pathsInCodeMax = 16;
@@ -39,56 +43,66 @@ const pathsInCodeMax = 16;
  * The tracer of an action. Readings are small functions that actions share, so that they are soon optimised; without
  * `run` nothing is written out, which is the slow twin.
  */
-export function createTracer(program: ActionProgram, run: Run | null, tables: ReadingSource): Tracer {
-  return finish(createTracerInSteps(program, run, tables));
+export function createTracer(action: OpenAction, run: Run | null, tables: ReadingSource): Tracer {
+  const steps = createTracerInSteps(action, run, tables);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 /** Rules that are looked at in one step. */
 const rulesPerStep = 20;
 
-/** The letter of each truth; in the second row that of a rule that is satisfied. */
-const letters = [
-  ['f', 'u', 't'],
-  ['F', 'U', 'T'],
-] as const;
-
 /** As `createTracer`, with pauses, for callers that have other work to do in between. */
 export function* createTracerInSteps(
-  program: ActionProgram,
+  action: OpenAction,
   run: Run | null,
   tables: ReadingSource,
 ): Generator<void, Tracer> {
   const readings = new Map<string, Reading>();
-  const pathsOfRules: (readonly string[])[] = [];
-  const ofTables = new TableReadings(program, tables);
-  for (const rule of program.rules) {
+  const ofTables = new TableReadings(action, tables);
+  const pathsOf = (place: number): Set<string> => {
     const found = new Set<string>();
-    collect(rule.condition, { program, tables: ofTables, readings, found });
-    if (pathsOfRules.push([...found].sort()) % rulesPerStep === 0) yield;
+    collect(action.condition(place), { action, tables: ofTables, readings, found });
+    return found;
+  };
+  for (let place = 0; place < action.ruleCount; place += 1) {
+    pathsOf(place);
+    if (place % rulesPerStep === rulesPerStep - 1) yield;
   }
   const { all, readers } = createReaders(readings, run);
   const paths = all.map(([path]) => path);
   const places = new Map(paths.map((path, place) => [path, place] as const));
-  const rules = program.rules.map((rule, at): FormRule => {
-    const reads = pathsOfRules[at]!.map((path) => places.get(path)!);
-    const { id, effect, points } = rule;
-    return rule.isShadow ? [id, effect, points, reads, 'shadow'] : [id, effect, points, reads];
-  });
-  const asking = program.rules.map((rule) => (rule.requirement === null ? null : rule));
-  const form: TraceForm = { rules, paths };
+  const formRule = (place: number): FormRule => {
+    const { id, effect, points, isShadow } = action.head(place);
+    const reads = [...pathsOf(place)].sort().map((path) => places.get(path)!);
+    return isShadow ? [id, effect, points, reads, 'shadow'] : [id, effect, points, reads];
+  };
   const unread: readonly TraceValue[] = paths.map(() => 'unknown');
-  return (facts, { truths: results, risk }) => {
+  const named = new NamedRules(action, { paths, formRule });
+  const read = (facts: Facts, risk: RuntimeQuantity): readonly TraceValue[] => {
     const values = unread.slice();
     for (let at = 0; at < readers.length; at += 1) readers[at]!(facts, values, risk);
-    const { satisfied } = facts;
-    const isPlain = isNothing(satisfied);
-    let truths = '';
-    for (let at = 0; at < asking.length; at += 1) {
-      const rule = asking[at]!;
-      const isMet = !isPlain && rule !== null && isRequirementSatisfied(rule, satisfied);
-      truths += letters[isMet ? 1 : 0][results[at]!]!;
-    }
-    return { form, truths, values };
+    return values;
+  };
+  return {
+    all: (facts, { truths, risk }) => {
+      const rules = named.all();
+      return {
+        form: rules.form,
+        truths: lettersOf(rules, truths, facts.satisfied),
+        values: read(facts, risk),
+      };
+    },
+    some: (facts, { firing, count, risk }) => {
+      const rules = named.some(firing, count);
+      return {
+        form: rules.form,
+        truths: lettersOf(rules, rules.truths, facts.satisfied),
+        values: read(facts, risk),
+      };
+    },
   };
 }
 
@@ -132,7 +146,7 @@ function reading(read: ReadOne): Reading {
 }
 
 interface Collection {
-  readonly program: ActionProgram;
+  readonly action: OpenAction;
   readonly tables: TableReadings;
   /** Of all rules, by path: equal paths of one action are equal readings. */
   readonly readings: Map<string, Reading>;
@@ -175,7 +189,7 @@ function collect(node: Condition | Term, into: Collection): void {
       note(into, 'risk', () => reading((_, risk) => quantityValue(risk)));
       break;
     case 'let':
-      collect(into.program.lets[node.index]!.value, into);
+      collect(into.action.lets[node.index]!.value, into);
       break;
     case 'column':
     case 'in-table':
@@ -188,15 +202,15 @@ function collect(node: Condition | Term, into: Collection): void {
 }
 
 function collectTable(node: TableRead, into: Collection): void {
-  const { program, tables } = into;
-  const path = tablePath(node, program.lets);
+  const { action, tables } = into;
+  const path = tablePath(node, action.lets);
   if (path !== null) note(into, path, () => reading(tables.add(node)));
 }
 
 /** What a variable reads is shown by its source. */
 function collectRead(read: ReadFrom, into: Collection): void {
   if (read.root !== 'payload') return;
-  const slot = placeOf(into.program.shape, read.steps)?.slot;
+  const slot = placeOf(into.action.shape, read.steps)?.slot;
   if (slot !== undefined) note(into, printRead(read), () => payloadReading(read, slot));
 }
 

@@ -1,7 +1,10 @@
-// The tracers of a program's actions, each made at its first use, or in steps before it.
+// The tracers of a program's actions, each made at its first use, or in steps before it, and decisions with their traces.
 
-import { type OpenProgram, wholeAction, wholeActionInSteps } from '../program/packed/unpack.ts';
+import type { Facts } from '../model/request.ts';
+import type { TracedDecision } from '../model/trace.ts';
+import type { OpenProgram } from '../program/packed/unpack.ts';
 import type { CacheSession } from './cache.ts';
+import type { Decider, DecideSome } from './decide/decide.ts';
 import type { Run } from './run.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
@@ -24,13 +27,32 @@ export function createTracers(program: OpenProgram, run: Run, { lists, run: runO
       const known = tracers.get(action);
       if (known !== undefined) return known;
       if (tracers.size >= tracersMax) tracers.clear();
-      const tracer = createTracer(wholeAction(program.open(action)!), run, tables);
+      const tracer = createTracer(program.open(action)!, run, tables);
       tracers.set(action, tracer);
       return tracer;
     },
     *prepare(action) {
-      const whole = yield* wholeActionInSteps(program.open(action)!);
-      tracers.set(action, yield* createTracerInSteps(whole, run, tables));
+      tracers.set(action, yield* createTracerInSteps(program.open(action)!, run, tables));
     },
   };
+}
+
+/** What decides an action. */
+interface Deciding {
+  readonly decider: Decider;
+  /** Where traces name the rules that took part; null where they name all. */
+  readonly decideSome: DecideSome | null;
+}
+
+export function traceDecision(
+  tracer: Tracer,
+  { decider, decideSome }: Deciding,
+  facts: Facts,
+): TracedDecision {
+  if (decideSome === null) {
+    const all = decider.decideAll(facts);
+    return { decision: all.decision, trace: tracer.all(facts, all) };
+  }
+  const some = decideSome(facts);
+  return { decision: some.decision, trace: tracer.some(facts, some) };
 }

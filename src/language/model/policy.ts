@@ -121,6 +121,17 @@ export interface Policy {
 
 export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
 
+/** Whether the rule takes part in a decision although its condition is unknown: a guard, or what adds to the risk. */
+export function takesPartUnknown({
+  effect,
+  points,
+}: {
+  readonly effect: Effect;
+  readonly points: number;
+}): boolean {
+  return points !== 0 || effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+}
+
 export interface Rule {
   /** `policy/rule`. */
   readonly id: string;

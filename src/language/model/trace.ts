@@ -43,9 +43,15 @@ export interface Trace {
   readonly values: readonly TraceValue[];
 }
 
-/** What the traces of an action have in common; the same object for all of them. */
+/** A trace names every rule of an action that has up to so many, of more those that took part in the decision. */
+export const tracedWholeMax = 50;
+
+/** What the traces of an action have in common; the same object for all of them, or for those that name the same rules. */
 export interface TraceForm {
+  /** In the order of their ids. */
   readonly rules: readonly FormRule[];
+  /** How many more rules the action has, none of which took part; absent where every rule is named. */
+  readonly others?: number;
   /** What rules read, by the places that they name. */
   readonly paths: readonly string[];
 }
@@ -69,7 +75,7 @@ export const noTrace: Trace = Object.freeze({
   values: Object.freeze([]),
 });
 
-/** Every rule as it turned out. */
+/** Each rule that the trace names, as it turned out. */
 export function tracedRules({ form, truths, values }: Trace): readonly TracedRule[] {
   const read = values.map(
     (value): ReadValue => (typeof value === 'string' ? { missing: value } : { value: value[0] }),
@@ -105,7 +111,7 @@ export function truthOf(letter: string): Truth {
   }
 }
 
-/** A decision, and every rule of its action as it turned out; none where the gate refuses the request. */
+/** A decision with its trace, which names no rule where the gate refuses the request. */
 export interface TracedDecision {
   readonly decision: Decision;
   readonly trace: Trace;

@@ -1,6 +1,7 @@
 // Which facts the rules of an action read, other than its payload, and which of them a request lacks.
 
 import { type Facts, factAt } from '../../language/model/request.ts';
+import { noTrace } from '../../language/model/trace.ts';
 import type { ReplayCandidate } from './candidate.ts';
 
 /** A class because it learns an action's reads from its first request. */
@@ -23,7 +24,7 @@ export class FactReads {
   #learn(facts: Facts, holdsDigests: boolean): readonly string[] {
     const { decideRecorded, decideTraced } = this.#candidate;
     const { trace } = holdsDigests ? decideRecorded(facts) : decideTraced(facts);
-    if (trace.form.rules.length === 0) return none;
+    if (trace.form === noTrace.form) return none;
     const paths = [...new Set(trace.form.paths.filter(isFactPath))];
     this.#byAction.set(facts.action, paths);
     return paths;

@@ -14,6 +14,8 @@ import type { LaidOver } from './workspace.ts';
 export interface PlaygroundDecision {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
+  /** How many more rules the action has, none of which took part. */
+  readonly others: number;
   readonly change: string | null;
 }
 
@@ -36,7 +38,12 @@ export function decideFully(
   if (!isDeepStrictEqual(decision, authorize(meant, facts)))
     throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
   const [change] = changesOf({ set, engine }, facts, { ...how, changesMax: 1 });
-  return { decision, trace: tracedRules(trace), change: change?.text ?? null };
+  return {
+    decision,
+    trace: tracedRules(trace),
+    others: trace.form.others ?? 0,
+    change: change?.text ?? null,
+  };
 }
 
 /** The smallest changes that would have changed the decision, the most useful first. */

@@ -209,6 +209,8 @@ export interface TriedDecision {
     readonly fell_away: readonly never[];
   } | null;
   readonly trace: readonly TracedRule[];
+  /** How many more rules the action has, none of which took part. */
+  readonly trace_others: number;
   /** The smallest change that would have changed it. */
   readonly change: string | null;
 }

@@ -56,7 +56,7 @@ function digestedIn(value: Json, pointer = '/payload'): readonly string[] {
 
 const digestForm = /^hmac-sha256:[0-9a-f]{64}$/;
 
-function viewOf({ decision, trace, change }: PlaygroundDecision): TriedDecision {
+function viewOf({ decision, trace, others, change }: PlaygroundDecision): TriedDecision {
   const { outcome, by, reason, matchedPolicy, risk } = decision;
   return {
     decision: outcome,
@@ -68,6 +68,7 @@ function viewOf({ decision, trace, change }: PlaygroundDecision): TriedDecision 
     message: messageOf(decision),
     requires: requiresOf(decision),
     trace,
+    trace_others: others,
     change,
   };
 }

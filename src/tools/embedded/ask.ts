@@ -4,7 +4,7 @@ import type { Linked } from '../../language/emit/link.ts';
 import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { AgentFacts, Facts, Reading, RequestFacts, Satisfied } from '../../language/model/request.ts';
-import { type TracedRule, tracedRules } from '../../language/model/trace.ts';
+import type { TracedRule } from '../../language/model/trace.ts';
 import { parseDecimal } from '../../language/value/decimal.ts';
 
 /** A number, its digits as text where a number is not exact, or the least and the most that it can be. */
@@ -61,8 +61,8 @@ export function askedOf(engine: () => Linked): AskedPolicies {
     },
     decide: (question) => answerOf(engine().decide(factsOf(question))),
     explain(question) {
-      const { decision, trace } = engine().decideTraced(factsOf(question));
-      return { ...answerOf(decision), rules: tracedRules(trace) };
+      const facts = factsOf(question);
+      return { ...answerOf(engine().decide(facts)), rules: engine().trace(facts) };
     },
   };
 }

@@ -116,6 +116,7 @@ function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
     requires,
     change,
     trace,
+    trace_others: others,
   } = decision;
   return (
     <div class={isOld ? 'playground-decided playground-old' : 'playground-decided'}>
@@ -172,7 +173,7 @@ function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
         )}
       </Section>
       <Section title="Rules">
-        <ConditionTree trace={trace} decidedBy={rule} />
+        <ConditionTree trace={trace} others={others} decidedBy={rule} />
       </Section>
     </div>
   );

@@ -116,6 +116,7 @@ function Whole({ request, problem, reload }: WholeProps) {
           <Section title="Conditions">
             <ConditionTree
               trace={request.trace}
+              others={request.trace_others}
               decidedBy={decidedBy}
               sources={sources}
               conditions={isOwnSet ? (explained.data?.conditions ?? []) : []}

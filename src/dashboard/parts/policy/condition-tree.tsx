@@ -22,6 +22,8 @@ import {
 interface ConditionTreeProps {
   /** Of `GET /v1/requests/{id}`, or of a decision that was tried. */
   readonly trace: readonly TraceEntry[];
+  /** How many more rules the action has, none of which took part. */
+  readonly others?: number;
   /** Id of the rule that decided (`policy/rule`), where it is known. */
   readonly decidedBy?: string | null;
   /** The texts of rules by their ids, where they are at hand. */
@@ -56,8 +58,16 @@ const rulesShownMax = 8;
 
 const noSources: ReadonlyMap<string, RuleSource> = new Map();
 
+function othersText(named: number, others: number): string {
+  if (named === 0) return `None of the action's ${others.toLocaleString()} rules took part.`;
+  return others === 1
+    ? "One more rule of the action didn't take part."
+    : `${others.toLocaleString()} more rules of the action didn't take part.`;
+}
+
 export function ConditionTree({
   trace,
+  others = 0,
   decidedBy = null,
   sources = noSources,
   conditions = [],
@@ -70,7 +80,8 @@ export function ConditionTree({
       ? rules.filter(({ truth, id }) => truth !== 'false' || id === decidedBy)
       : rules;
   const hidden = rules.length - shown.length;
-  if (rules.length === 0) return <p>No rule was looked at: the request was refused before.</p>;
+  if (rules.length === 0 && others === 0)
+    return <p>No rule was looked at: the request was refused before.</p>;
   return (
     <div class="tree">
       {tracePolicies(shown, decidedBy).map(({ name, rules: own }) => (
@@ -91,6 +102,7 @@ export function ConditionTree({
           </ul>
         </div>
       ))}
+      {others > 0 && <p>{othersText(rules.length, others)}</p>}
       {isFoldable && (
         <div>
           <Button aria-expanded={areAllShown} onClick={() => setAllShown(!areAllShown)}>

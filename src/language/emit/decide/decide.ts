@@ -19,6 +19,17 @@ export interface Decider {
   tried(facts: Facts): readonly number[];
 }
 
+/** A decision with the rules that may have taken part in it. */
+export interface DecidedSome {
+  readonly decision: Decision;
+  /** The first `count` are rules that are not false, in no order: three times the place, and the truth. Valid until the next call. */
+  readonly firing: Int32Array;
+  readonly count: number;
+  readonly risk: RuntimeQuantity;
+}
+
+export type DecideSome = (facts: Facts) => DecidedSome;
+
 /** A decision with what every rule came to. */
 export interface DecidedAll {
   readonly decision: Decision;

@@ -10,6 +10,7 @@ import { createState, forgetLets, type ReasonCode, type RuleCode, type State } f
 import type { Ballot } from './combine.ts';
 import {
   type DecidedAll,
+  type DecidedSome,
   type Decider,
   freeze,
   isNothing,
@@ -93,6 +94,16 @@ export class ListedDecider implements Decider {
     return { decision, truths: this.#truths(before, facts), risk: settled.risk };
   }
 
+  /** The same decision, with every rule that took part, and perhaps allows that are unknown. */
+  decideSome(facts: Facts): DecidedSome {
+    this.#foundCount = this.#code.find(facts, this.#state, this.#found);
+    const before = this.#tryBeforeRisk(facts);
+    const settled = this.#settled(before, facts);
+    const decision = this.#said(settled, facts);
+    const count = this.#hasAfterRisk ? this.#fireAgain(facts) : before;
+    return { decision, firing: this.#firing, count, risk: settled.risk };
+  }
+
   /** The decision, with the values that its reason shows. */
   #said({ decision, risk, shows }: Settled, facts: Facts): Decision {
     if (shows === null) return decision;
@@ -104,11 +115,18 @@ export class ListedDecider implements Decider {
   /** By place, after the rules have been weighed. */
   #truths(before: number, facts: Facts): ArrayLike<Kleene> {
     const truths: Kleene[] = Array(this.#rules.length).fill(0);
-    let count = before;
-    // Weighing has put the rules before risk among those after it, and may have asked these again as if shadow rules were enforced.
-    if (this.#hasAfterRisk) count = this.#tryAfterRisk(this.#tryAll(facts), facts, false);
-    for (let at = 0; at < count; at += 1) truths[placeOf(this.#firing[at]!)] = truthOf(this.#firing[at]!);
+    const count = this.#hasAfterRisk ? this.#fireAgain(facts) : before;
+    for (let at = 0; at < count; at += 1)
+      truths[placeFired(this.#firing[at]!)] = truthFired(this.#firing[at]!);
     return truths;
+  }
+
+  /**
+   * Weighing has put the rules before risk among those after it, and may have asked these again as if shadow rules were
+   * enforced. Returns how many of the rules found are not false.
+   */
+  #fireAgain(facts: Facts): number {
+    return this.#tryAfterRisk(this.#tryBeforeRisk(facts), facts, false);
   }
 
   /** As `#tryBeforeRisk`, of all rules. */
@@ -208,18 +226,18 @@ export class ListedDecider implements Decider {
     const truths: number[] = [];
     for (let at = 0; at < count; at += 1) {
       const fired = this.#firing[at]!;
-      rules.push(this.#rules.at(placeOf(fired)));
-      truths.push(truthOf(fired));
+      rules.push(this.#rules.at(placeFired(fired)));
+      truths.push(truthFired(fired));
     }
     return { rules, truths, satisfied: facts.satisfied, withShadow };
   }
 }
 
-function placeOf(fired: number): number {
+export function placeFired(fired: number): number {
   return (fired / 3) | 0;
 }
 
-function truthOf(fired: number): Kleene {
+export function truthFired(fired: number): Kleene {
   return (fired % 3) as Kleene;
 }
 

@@ -3,7 +3,7 @@
 // INVARIANT: a rule that takes part in a decision (a guard or a contribution to risk that is not false, any other rule
 // that is true) is found, once, whatever is known of the request.
 
-import type { List } from '../../model/policy.ts';
+import { type List, takesPartUnknown } from '../../model/policy.ts';
 import type { PlannedRule, Program } from '../program.ts';
 import { type IndexKey, type IndexSubject, indexKeysOf, type KeyTest, partsOf } from './index-key.ts';
 import { fileAll, type Posting, type Postings } from './postings.ts';
@@ -60,7 +60,7 @@ export function createIndex(rules: readonly PlannedRule[], lists: ReadonlyMap<st
   const entries = rules.map((rule, place): Entry => {
     return {
       rule: place,
-      isNeededUnknown: isNeededUnknown(rule),
+      isNeededUnknown: takesPartUnknown(rule),
       indexKeys: indexKeysOf(rule.condition, lists),
     };
   });
@@ -135,10 +135,6 @@ interface Entry {
 interface WeighedEntry extends Entry {
   /** Those that hold less often come first. */
   readonly indexKeys: readonly IndexKey[];
-}
-
-function isNeededUnknown({ effect, points }: PlannedRule): boolean {
-  return points !== 0 || effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }
 
 /** Sorts each rule's index keys by how often they hold, which the rules themselves have to tell. */

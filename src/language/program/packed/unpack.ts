@@ -106,29 +106,9 @@ export function unpack(packed: PackedProgram): OpenProgram {
 
 /** The action as it was planned. */
 export function wholeAction(opened: OpenAction): ActionProgram {
-  return finish(wholeActionInSteps(opened));
-}
-
-/** Rules that are read in one step. */
-const rulesPerStep = 100;
-
-/** As `wholeAction`, with pauses, for callers that have other work to do in between. */
-export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
   const { action, shape, result, lets, lists, tables, hours, meters, metering, ruleCount } = opened;
-  const rules: PlannedRule[] = [];
-  while (rules.length < ruleCount) {
-    rules.push(opened.rule(rules.length));
-    if (rules.length % rulesPerStep === 0) yield;
-  }
+  const rules = Array.from({ length: ruleCount }, (_, place) => opened.rule(place));
   return { action, shape, result, rules, lets, lists, tables, hours, meters, metering };
-}
-
-/** What the steps come to, taken all at once. */
-export function finish<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
 }
 
 interface OpenBlock {

@@ -170,6 +170,7 @@ const decidedSchema: JsonSchema = {
     message: { type: 'string' },
     requires: detail.requires,
     trace: detail.trace,
+    trace_others: detail.trace_others,
     change: textOrNull,
   }),
   type: ['object', 'null'],
@@ -252,6 +253,7 @@ export const tryReplyExample = {
     message: 'It would wait for 2 approvals by finance within 4h.',
     requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
     trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
+    trace_others: 0,
     change: 'ALLOW if payload.amount <= 1000 USD',
   },
 } as const;

@@ -192,6 +192,7 @@ export const detailSchema = {
     'step_ups',
     'requires',
     'trace',
+    'trace_others',
     'policy_set',
     'created_at',
     'decided_at',
@@ -241,8 +242,14 @@ export const detailSchema = {
     requires: requiresSchema,
     trace: {
       type: 'array',
-      description: 'Each rule, how its condition came out, and the values it read.',
+      description:
+        'Each rule, how its condition came out, and the values it read; of an action of more than 50 rules, those that took part.',
       items: openSchema,
+    },
+    trace_others: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How many more rules the action has, none of which took part.',
     },
     policy_set: {
       type: 'object',
@@ -358,6 +365,7 @@ export const detailExample = {
   comments: [],
   step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
+  trace_others: 0,
   policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
   may: mayExample,
 } as const;

@@ -48,6 +48,7 @@ export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain 
   const own = {
     decision,
     trace: tracedRules(trace),
+    ...(trace.form.others !== undefined && { others: trace.form.others }),
     satisfied,
     meters: readings.recorded,
     policySet,

@@ -77,7 +77,10 @@ export interface RequestDetail extends RequestView {
   readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
   /** What is still asked of people; null where the request does not wait. */
   readonly requires: StillAsked | null;
+  /** Every rule of the action where it has few, else those that took part. */
   readonly trace: readonly TracedRule[];
+  /** How many more rules the action has. */
+  readonly trace_others: number;
   readonly policy_set: { readonly digest: string; readonly commit: string | null };
   readonly created_at: string;
   /** Null while pending. */
@@ -169,7 +172,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
 
 /** The request as it is at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
 export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
-  const { record, trace, policySet } = state;
+  const { record, trace, others, policySet } = state;
   const { agent, point, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
     state,
     nowMs,
@@ -195,6 +198,7 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,
+    trace_others: others,
     policy_set: policySet,
     created_at,
     decided_at,

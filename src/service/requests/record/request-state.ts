@@ -40,6 +40,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly decision: Decision;
   /** An event keeps the rules written out. */
   readonly trace: Trace | readonly TracedRule[];
+  /** How many more rules the action has, none of which took part. */
+  readonly others: number;
   readonly policySet: RequestRecord['policySet'];
   /** Requirements of all decisions, the first included: no wait is longer than any of them allows. */
   readonly decisions: readonly Decision[];
@@ -64,6 +66,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
 export interface DecidedDetail {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
+  /** How many more rules the action has, none of which took part; absent where there are none. */
+  readonly others?: number;
   readonly satisfied: Satisfied;
   readonly meters: RequestRecord['meters'];
   readonly rows?: RequestRecord['rows'];
@@ -108,6 +112,7 @@ export function freshState(record: RequestRecord): RequestState {
     record,
     decision,
     trace,
+    others: trace.form.others ?? 0,
     policySet,
     status,
     decidedAtMs,
@@ -155,8 +160,8 @@ function withEvent(state: RequestState, event: RequestChanged): RequestState {
     case 'taken-back':
       return { ...base, votes: state.votes.map((vote) => withoutApproval(vote, event)) };
     case 'decided': {
-      const { decision, trace, policySet } = detailOf<DecidedDetail>(event);
-      return { ...base, decision, trace, policySet, decisions: [...state.decisions, decision] };
+      const { decision, trace, others = 0, policySet } = detailOf<DecidedDetail>(event);
+      return { ...base, decision, trace, others, policySet, decisions: [...state.decisions, decision] };
     }
     case 'consumed': {
       const { executed, result = null } = detailOf<ConsumedDetail>(event);

@@ -1,0 +1,109 @@
+// The rules that traces of an action name: all of them, or those that took part in a decision. What many traces say is made
+// once: the names of the rules, and the letters of their truths while nothing is satisfied.
+
+import { takesPartUnknown } from '../model/policy.ts';
+import type { Satisfied } from '../model/request.ts';
+import type { FormRule, TraceForm } from '../model/trace.ts';
+import type { OpenAction } from '../program/packed/unpack.ts';
+import type { RuleHead } from '../program/program.ts';
+import { isRequirementSatisfied } from './decide/combine.ts';
+import { isNothing } from './decide/decide.ts';
+import { placeFired, truthFired } from './decide/indexed.ts';
+import { KeptByRules } from './decide/kept-by-rules.ts';
+import type { Kleene } from './runtime/quantity.ts';
+
+/** The letter of each truth; in the second row that of a rule that is satisfied. */
+const letters = [
+  ['f', 'u', 't'],
+  ['F', 'U', 'T'],
+] as const;
+
+interface Named {
+  readonly form: TraceForm;
+  /** Of those rules of the form that ask for something; null at the places of others. */
+  readonly asking: readonly (RuleHead | null)[];
+}
+
+/** Some rules of an action, which came to these truths. */
+interface NamedSome extends Named {
+  readonly truths: readonly Kleene[];
+}
+
+interface TraceParts {
+  readonly paths: TraceForm['paths'];
+  readonly formRule: (place: number) => FormRule;
+}
+
+interface OneRule {
+  readonly head: RuleHead;
+  readonly inForm: FormRule;
+}
+
+/** Rules that are kept because they took part lately; agents choose which, so the number is bounded. */
+const rulesKeptMax = 4_096;
+
+/** A class, as it keeps what it has made. */
+export class NamedRules {
+  readonly #action: OpenAction;
+  readonly #parts: TraceParts;
+  readonly #kept = new KeptByRules<NamedSome>();
+  readonly #rules = new Map<number, OneRule>();
+  #all: Named | null = null;
+
+  constructor(action: OpenAction, parts: TraceParts) {
+    this.#action = action;
+    this.#parts = parts;
+  }
+
+  all(): Named {
+    this.#all ??= this.#name(Array.from({ length: this.#action.ruleCount }, (_, place) => place));
+    return this.#all;
+  }
+
+  /** Of the first `count` rules in `firing`, those that took part; see `DecidedSome`. */
+  some(firing: Int32Array, count: number): NamedSome {
+    const known = this.#kept.find(firing, count);
+    if (known !== undefined) return known;
+    const key = firing.slice(0, count);
+    const part = [...key].sort((a, b) => a - b).filter((fired) => this.#tookPart(fired));
+    const named = { ...this.#name(part.map(placeFired)), truths: part.map(truthFired) };
+    this.#kept.keep(key, count, named);
+    return named;
+  }
+
+  #tookPart(fired: number): boolean {
+    return truthFired(fired) === 2 || takesPartUnknown(this.#rule(placeFired(fired)).head);
+  }
+
+  #name(places: readonly number[]): Named {
+    const { paths } = this.#parts;
+    const others = this.#action.ruleCount - places.length;
+    const named = places.map((place) => this.#rule(place));
+    const rules = named.map(({ inForm }) => inForm);
+    return {
+      form: others === 0 ? { rules, paths } : { rules, paths, others },
+      asking: named.map(({ head }) => (head.requirement === null ? null : head)),
+    };
+  }
+
+  #rule(place: number): OneRule {
+    const known = this.#rules.get(place);
+    if (known !== undefined) return known;
+    const rule: OneRule = { head: this.#action.head(place), inForm: this.#parts.formRule(place) };
+    if (this.#rules.size >= rulesKeptMax) this.#rules.clear();
+    this.#rules.set(place, rule);
+    return rule;
+  }
+}
+
+/** A letter for each rule of the form, by its truth. */
+export function lettersOf({ asking }: Named, truths: ArrayLike<Kleene>, satisfied: Satisfied): string {
+  const isPlain = isNothing(satisfied);
+  let text = '';
+  for (let at = 0; at < asking.length; at += 1) {
+    const rule = asking[at]!;
+    const isMet = !isPlain && rule !== null && isRequirementSatisfied(rule, satisfied);
+    text += letters[isMet ? 1 : 0][truths[at]!]!;
+  }
+  return text;
+}
