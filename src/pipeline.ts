@@ -7,7 +7,7 @@
 // Two more readings start from the model: `spec`, which defines what it means, and `reasoning`, which asks about it.
 
 import { hash } from 'node:crypto';
-import { check, checkErrors, listFilesOf } from './language/check/check.ts';
+import { check, checkErrors, checkErrorsIn, listFilesOf } from './language/check/check.ts';
 import { type CheckState, createCheckState } from './language/check/incremental/state.ts';
 import type { ListFile } from './language/check/messages/list-files.ts';
 import { silenceByFile } from './language/check/silences.ts';
@@ -133,7 +133,23 @@ export function checkSources(sources: PolicySources, cache: CompileCache = creat
 
 /** As `checkSources`, for callers that show no warnings: it does not look for what takes long to find. */
 export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
-  const found = checkedBy(checkErrors, sources, cache);
+  return errorsOf(checkedBy(checkErrors, sources, cache));
+}
+
+/**
+ * As `findErrors`, of some files of a set that has not been checked yet, which are told by their paths: an editor shows what
+ * is open first. All it says is said by a check of the whole set.
+ */
+export function findErrorsIn(
+  paths: ReadonlySet<string>,
+  sources: PolicySources,
+  cache: CompileCache,
+): Checked {
+  const found = checkedBy((files, readListFile) => checkErrorsIn(paths, files, readListFile), sources, cache);
+  return errorsOf({ ...found, diagnostics: found.diagnostics.filter(({ span }) => paths.has(span.file)) });
+}
+
+function errorsOf(found: Checked): Checked {
   const diagnostics = found.diagnostics.filter((one) => hasErrors([one]));
   return { ...found, byFile: groupByFile(diagnostics), diagnostics, silenced: [] };
 }

@@ -1,4 +1,5 @@
-// LAW: whatever is typed, the server says of a set what a check of the same texts says that knows nothing of before. WRIT_EDITS
+// LAW: whatever is typed, the server says of a set what a check of the same texts says that knows nothing of before, and what it
+// says first, of an open file, is a part of that. WRIT_EDITS
 // sets how many edits are tried. Test files are typed into, too: no text of theirs makes a feature fail.
 
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { expect, test } from 'vitest';
 import { occurrencesOf } from '../../src/language/assist/names.ts';
 import { inOneList } from '../../src/language/diagnostic/by-file.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
-import { checkSources } from '../../src/pipeline.ts';
+import { checkSources, createCompileCache, findErrorsIn } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
 import { coloursOf } from '../../src/tools/lsp/colours.ts';
 import { formatted } from '../../src/tools/lsp/formatting.ts';
@@ -40,6 +41,8 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
   workspace.setFolders([folder], null);
   const { sources } = await readPolicies(folder);
   const texts = new Map(sources.files.map(({ path, text }) => [path, text]));
+  const cache = createCompileCache();
+  const seen = { errors: 0, first: 0 };
   const original = new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   for (let at = 0; at < edits; at += 1) {
     const name = names[random.below(names.length)]!;
@@ -52,12 +55,22 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
     const files = [...texts].map(([path, one]) => ({ path, text: one }));
     const fresh = checkSources({ files, readListFile: sources.readListFile });
     expect(inOneList(snapshot.byFile), `seed ${seed}, edit ${at}`).toEqual(fresh.diagnostics);
+    const first = findErrorsIn(new Set([name]), { files, readListFile: sources.readListFile }, cache);
+    const errors = fresh.diagnostics.filter(
+      ({ severity, span }) => severity === 'error' && span.file === name,
+    );
+    expect(errors, `seed ${seed}, edit ${at}`).toEqual(expect.arrayContaining([...first.diagnostics]));
+    seen.errors += errors.length;
+    seen.first += first.diagnostics.length;
     occurrencesOf(snapshot.files);
     outline(snapshot, name);
     foldings(snapshot, name);
     coloursOf(snapshot, name);
     formatted(documentOf(snapshot, name));
   }
+  // What is wrong with a let that nothing reads is left for later.
+  expect(seen.first).toBeGreaterThan(seen.errors * 0.9);
+  expect(seen.errors).toBeGreaterThan(0);
 });
 
 test(`no text of a test file fails a feature, for ${edits} random edits`, {

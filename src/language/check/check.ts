@@ -57,6 +57,30 @@ export function checkErrors(
   return checkFor('errors', { files, readListFile, checkState });
 }
 
+/**
+ * As `checkErrors`, of what some files of a set hold, by what all of them declare; the keys of `paths` are theirs. What is
+ * said of a let that these files do not read is left out. It takes a part of the time and keeps nothing.
+ */
+export function checkErrorsIn(
+  paths: ReadonlySet<string>,
+  files: readonly PolicyFile[],
+  readListFile: ReadListFile,
+): CheckedSet {
+  const checkState = createCheckState();
+  const names = collectNames(files, checkState.names);
+  const env = createEnvironment(declarationsOf(names), readListFile, checkState);
+  const said = createGathering();
+  said.report(names.problems);
+  const looked = files.filter(({ span }) => paths.has(span.file));
+  said.gather(env.recorder.apart(() => resolve(files, looked, env)));
+  const byFile = new Map(
+    [...said.saidAfter(checkState.said)]
+      .filter(([file]) => paths.has(file))
+      .map(([file, { diagnostics }]) => [file, diagnostics] as const),
+  );
+  return { set: null, byFile, diagnostics: inOneList(byFile) };
+}
+
 interface ToCheck {
   readonly files: readonly PolicyFile[];
   readonly readListFile: ReadListFile;
@@ -91,7 +115,7 @@ interface Collected extends Pick<ToCheck, 'files'> {
 function checkIn(env: Environment, { files, problems, lookFor }: Collected): CheckedSet {
   const said = createGathering();
   said.report(problems);
-  const resolution = env.recorder.apart(() => resolve(files, env));
+  const resolution = env.recorder.apart(() => resolve(files, files, env));
   said.gather(resolution);
   const variants = [...said.variants.values()];
   const read = new Set(variants.map(({ name }) => name));
@@ -113,8 +137,8 @@ interface Resolved {
   readonly guarantees: readonly Guarantee[];
 }
 
-/** The passes, each on what those before it have resolved. */
-function resolve(files: readonly PolicyFile[], env: Environment): Resolved {
+/** The passes, each on what those before it have resolved; policies and guarantees are those of the files that are looked at. */
+function resolve(files: readonly PolicyFile[], looked: readonly PolicyFile[], env: Environment): Resolved {
   resolveDeclaredTypes(env);
   resolveActions(files, env);
   resolveApprovers(env);
@@ -123,7 +147,7 @@ function resolve(files: readonly PolicyFile[], env: Environment): Resolved {
   resolveHours(env);
   findEndlessLets(env);
   resolveMeters(env);
-  return { policies: resolvePolicies(files, env), guarantees: resolveGuarantees(files, env) };
+  return { policies: resolvePolicies(looked, env), guarantees: resolveGuarantees(looked, env) };
 }
 
 function resolveApprovers(env: Environment): void {

@@ -28,15 +28,27 @@ export interface ShownFile {
   readonly diagnostics: readonly Shown[];
 }
 
-/** The files of which something else is to be said than before; what is said of them is noted in `told`. */
+/** Of all files, those of which something else is to be said than before; what is said of them is noted in `told`. */
 export function newDiagnostics(
+  snapshot: SetSnapshot,
+  told: Told,
+  more: ReadonlyMap<string, readonly Shown[]>,
+): readonly ShownFile[] {
+  const { texts, byFile } = snapshot;
+  const files = new Set([...texts.keys(), ...byFile.keys(), ...told.keys(), ...more.keys()]);
+  return newDiagnosticsOf([...files], snapshot, told, more);
+}
+
+/** As `newDiagnostics`, of some files. */
+export function newDiagnosticsOf(
+  files: readonly string[],
   snapshot: SetSnapshot,
   told: Told,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { byFile } = snapshot;
   const shown: ShownFile[] = [];
-  for (const file of new Set([...snapshot.texts.keys(), ...byFile.keys(), ...told.keys(), ...more.keys()])) {
+  for (const file of files) {
     const diagnostics = byFile.get(file) ?? nothing;
     const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };
     const before = told.get(file);

@@ -1,5 +1,5 @@
 // What an editor is told without asking: what is wrong with each file. What the check says is told at once, of a set that it has not
-// seen before the errors first; cases of open test files that fail, and what has changed since HEAD while that is shown, follow
+// seen before the errors first, those of open files before all others; cases of open test files that fail, and what has changed since HEAD while that is shown, follow
 // when the second thread has them.
 
 import {
@@ -13,7 +13,7 @@ import {
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Finding } from '../findings/findings.ts';
 import { readTestFile } from '../testing/read.ts';
-import { newDiagnostics, shownOf, type Told } from './diagnostics.ts';
+import { newDiagnostics, newDiagnosticsOf, type ShownFile, shownOf, type Told } from './diagnostics.ts';
 import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 import type { ShownChanges } from './thread/questions.ts';
@@ -56,10 +56,18 @@ export function createTelling({ connection, workspace, documents, slow }: Tellin
     sets.set(root, one);
     return one;
   };
+  const send = async (snapshot: SetSnapshot, shown: readonly ShownFile[]): Promise<void> => {
+    for (const { file, diagnostics } of shown)
+      await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
+  };
   const publish = async (snapshot: SetSnapshot): Promise<void> => {
     const { told, tests, changes } = setOf(snapshot.root);
-    for (const { file, diagnostics } of newDiagnostics(snapshot, told, joined(tests, changes ?? new Map())))
-      await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
+    await send(snapshot, newDiagnostics(snapshot, told, joined(tests, changes ?? new Map())));
+  };
+  const publishOpen = async (snapshot: SetSnapshot): Promise<void> => {
+    const { told } = setOf(snapshot.root);
+    const files = snapshot.open.map(({ path }) => path).filter((path) => snapshot.texts.has(path));
+    await send(snapshot, newDiagnosticsOf(files, snapshot, told, new Map()));
   };
   const tellSlow = async (snapshot: SetSnapshot, files: readonly string[]): Promise<void> => {
     const one = setOf(snapshot.root);
@@ -74,6 +82,7 @@ export function createTelling({ connection, workspace, documents, slow }: Tellin
     await publish(snapshot);
   };
   const tell = async (): Promise<void> => {
+    for (const snapshot of await workspace.openErrorsFirst()) await publishOpen(snapshot);
     for (const snapshot of await workspace.errorsFirst()) await publish(snapshot);
     for (const snapshot of await workspace.snapshots()) {
       const one = setOf(snapshot.root);
