@@ -14,6 +14,8 @@ const moved: readonly (readonly [now: RegExp, then: string])[] = [
 
 const renamed: readonly (readonly [now: RegExp, then: string])[] = [
   [/\b(create)?(Compile|Plan)Cache\b/g, '$1$2Memory'],
+  // Each check looked for warnings, too.
+  [/, findErrors\b/g, ''],
 ];
 
 /** Where the measurements of a revision lie. */

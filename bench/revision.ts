@@ -145,7 +145,8 @@ async function compareDecisions(
     startEngine(key, { workload, policies, bench }),
   ];
   try {
-    const [own, other] = [await readyOf(children[0]!), await readyOf(children[1]!)];
+    // Both are listened to at once: what has ended before that is never heard of.
+    const [own, other] = await Promise.all([readyOf(children[0]!), readyOf(children[1]!)]);
     checkEqual([
       { key, ready: own },
       { key, ready: other },
