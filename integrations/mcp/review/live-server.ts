@@ -12,8 +12,13 @@ export class SilentServer extends Error {}
 const latestWithSessions = '2025-11-25';
 const latest = '2026-07-28';
 const waitMs = 60_000;
+/** For a server that has answered in the era before. */
+const laterEraWaitMs = 5_000;
 
-/** Throws where the server cannot be asked. */
+/**
+ * What the server says in both eras of the protocol, as some list tools in one that they do not list in the other; of what
+ * both say, what it says with sessions. Throws where the server cannot be asked.
+ */
 export async function readServer(open: OpenUpstream, source: readonly string[]): Promise<LiveServer> {
   const questions = createQuestions();
   const server = open(
@@ -25,37 +30,60 @@ export async function readServer(open: OpenUpstream, source: readonly string[]):
     },
     () => null,
   );
-  const ask: AskServer = (method, params) => within(questions.ask(server.send, method, params));
+  const askWithin = (ms: number): AskServer => {
+    return (method, params) => within(ms, questions.ask(server.send, method, params));
+  };
   try {
-    const opened = await ask('initialize', {
+    const opened = await askWithin(waitMs)('initialize', {
       protocolVersion: latestWithSessions,
       capabilities: {},
       clientInfo: { name: 'writ', version: '0' },
     });
-    if (opened.result !== undefined) {
-      server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      return await readOpened(ask, opened.result, {
-        source,
-        params: {},
-        server: member(opened.result, 'serverInfo'),
-      });
+    if (opened.result === undefined) {
+      const { read, error } = await readStateless(askWithin(waitMs), source);
+      if (read === null) throw new SilentServer(`the server says: ${opened.error?.message}; ${error}`);
+      return read;
     }
-    const _meta = {
-      [metaNames.version]: latest,
-      [metaNames.capabilities]: {},
-      [infoName]: { name: 'writ', version: '0' },
-    };
-    const { result, error } = await ask('server/discover', { _meta });
-    if (result === undefined)
-      throw new SilentServer(`the server says: ${opened.error?.message}; ${error?.message}`);
-    return await readOpened(ask, result, {
+    server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const said = await readOpened(askWithin(waitMs), opened.result, {
       source,
-      params: { _meta },
-      server: member(result, '_meta', serverName),
+      params: {},
+      server: member(opened.result, 'serverInfo'),
     });
+    const { read } = await readStateless(askWithin(laterEraWaitMs), source).catch(onlySilence);
+    return read === null ? said : { ...said, tools: together(said.tools, read.tools) };
   } finally {
     server.close();
   }
+}
+
+interface ReadStateless {
+  /** Null where the server does not speak so. */
+  readonly read: LiveServer | null;
+  readonly error?: string | undefined;
+}
+
+async function readStateless(ask: AskServer, source: readonly string[]): Promise<ReadStateless> {
+  const _meta = {
+    [metaNames.version]: latest,
+    [metaNames.capabilities]: {},
+    [infoName]: { name: 'writ', version: '0' },
+  };
+  const { result, error } = await ask('server/discover', { _meta });
+  if (result === undefined) return { read: null, error: error?.message };
+  const server = member(result, '_meta', serverName);
+  return { read: await readOpened(ask, result, { source, params: { _meta }, server }) };
+}
+
+/** A server of the era before may say nothing to what it does not know. */
+function onlySilence(error: unknown): ReadStateless {
+  if (error instanceof SilentServer) return { read: null };
+  throw error;
+}
+
+function together(tools: readonly JsonObject[], more: readonly JsonObject[]): readonly JsonObject[] {
+  const known = new Set(tools.map(({ name }) => name));
+  return [...tools, ...more.filter(({ name }) => !known.has(name))];
 }
 
 const infoName = 'io.modelcontextprotocol/clientInfo';
@@ -85,10 +113,10 @@ async function readOpened(
   };
 }
 
-async function within(answer: Promise<RpcResponse>): Promise<RpcResponse> {
+async function within(ms: number, answer: Promise<RpcResponse>): Promise<RpcResponse> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<RpcResponse>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new SilentServer('the server does not answer')), waitMs);
+    timer = setTimeout(() => reject(new SilentServer('the server does not answer')), ms);
   });
   try {
     return await Promise.race([answer, late]);

@@ -42,7 +42,7 @@ interface Line {
   isClosed: boolean;
 }
 
-const bodyBytesMax = 64 * 1024 * 1024;
+const bodyCharactersMax = 64 * 1024 * 1024;
 
 export function connectServer(server: HttpServer, events: UpstreamEvents): Upstream {
   const line: Line = {
@@ -59,7 +59,7 @@ export function connectServer(server: HttpServer, events: UpstreamEvents): Upstr
     close() {
       line.isClosed = true;
       for (const open of line.open) open.destroy();
-      if (line.session !== null) exchange(line, 'DELETE', {}).on('error', ignore).end();
+      if (line.session !== null) exchange(line, 'DELETE', sessionHeader(line)).on('error', ignore).end();
     },
   };
 }
@@ -74,7 +74,7 @@ function post(line: Line, message: Message): void {
     ...versionHeader(line, params),
     ...('method' in message && eraOf(params) === 'stateless'
       ? mirroredHeaders(message, line.server.schemaOf)
-      : {}),
+      : sessionHeader(line)),
   });
   const asked = isRequest(message) ? message : null;
   sent.on('response', (response) => take(line, response, asked));
@@ -90,16 +90,13 @@ function versionHeader({ version }: Line, params: JsonObject | undefined): Reado
   return said === null ? {} : { 'mcp-protocol-version': said };
 }
 
-function exchange(
-  { server, session, open }: Line,
-  method: string,
-  headers: Readonly<Record<string, string>>,
-) {
+function sessionHeader({ session }: Line): Readonly<Record<string, string>> {
+  return session === null ? {} : { 'mcp-session-id': session };
+}
+
+function exchange({ server, open }: Line, method: string, headers: Readonly<Record<string, string>>) {
   const send = server.url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const sent = send(server.url, {
-    method,
-    headers: { ...server.headers, ...headers, ...(session === null ? {} : { 'mcp-session-id': session }) },
-  });
+  const sent = send(server.url, { method, headers: { ...server.headers, ...headers } });
   open.add(sent);
   sent.on('close', () => open.delete(sent));
   return sent;
@@ -119,22 +116,38 @@ function take(line: Line, response: IncomingMessage, asked: RpcRequest | null): 
   else takeBody(line, response, asked);
 }
 
+/** One message; or several of a line each, as some servers send what comes before an answer. */
 function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
-  const parts: Buffer[] = [];
-  let size = 0;
+  const decoder = new TextDecoder();
+  let text = '';
+  let areLines = true;
+  let isAnswered = asked === null;
+  const give = (message: Message): void => {
+    isAnswered ||= isResponse(message);
+    const isUnnamed = isResponse(message) && message.id === null && message.error !== undefined;
+    const named = isUnnamed && asked !== null ? { ...message, id: asked.id } : message;
+    hand(line, named, asked?.id ?? null, response.statusCode);
+  };
+  const giveUp = (why: string): void => {
+    if (!isAnswered) fail(line, asked, why);
+    isAnswered = true;
+  };
   response.on('data', (part: Buffer) => {
-    size += part.length;
-    if (size > bodyBytesMax) response.destroy();
-    else parts.push(part);
+    text += decoder.decode(part, { stream: true });
+    if (text.length > bodyCharactersMax) response.destroy();
+    for (let end = text.indexOf('\n'); areLines && end >= 0; end = text.indexOf('\n')) {
+      const message = readFromServer(text.slice(0, end));
+      areLines = message !== null;
+      if (message === null || isAnswered) break;
+      text = text.slice(end + 1);
+      give(message);
+    }
   });
-  response.on('error', () => fail(line, asked, 'the answer of the server stopped before its end'));
+  response.on('error', () => giveUp('the answer of the server stopped before its end'));
   response.on('end', () => {
-    if (asked === null) return;
-    const message = readFromServer(Buffer.concat(parts).toString());
-    if (message !== null && isResponse(message) && message.id === null && message.error !== undefined)
-      hand(line, { ...message, id: asked.id }, asked.id, response.statusCode);
-    else if (message !== null && isResponse(message)) hand(line, message, asked.id, response.statusCode);
-    else fail(line, asked, `the server answers with HTTP status ${response.statusCode}`);
+    const message = isAnswered ? null : readFromServer(text);
+    if (message !== null) give(message);
+    giveUp(`the server answers with HTTP status ${response.statusCode}`);
   });
 }
 
@@ -205,6 +218,7 @@ function listen(line: Line, stream: Stream | null): void {
   const sent = exchange(line, 'GET', {
     accept: 'text/event-stream',
     ...versionHeader(line, undefined),
+    ...sessionHeader(line),
     ...(resumed === null ? {} : { 'last-event-id': resumed }),
   });
   sent.on('error', () =>

@@ -1,0 +1,114 @@
+// Servers over HTTP as they are found: one that lists other tools in each era of the protocol, and bodies of several messages.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, expect, test } from 'vitest';
+import { openServer } from '../../../integrations/mcp/proxy.ts';
+import { readServer } from '../../../integrations/mcp/review/live-server.ts';
+import { connectServer } from '../../../integrations/mcp/servers/http-upstream.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of any shape
+type Got = any;
+type Answer = (message: Got, headers: IncomingMessage['headers'], response: ServerResponse) => void;
+
+const servers: ReturnType<typeof createServer>[] = [];
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serving(answer: Answer): Promise<URL> {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'POST') response.writeHead(405).end();
+    else answer(await json(request), request.headers, response);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+}
+
+function tools(...names: readonly string[]) {
+  return { tools: names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } })) };
+}
+
+test.each([
+  ['both', ['common', 'earlier', 'later']],
+  ['sessions', ['common', 'earlier']],
+  ['stateless', ['common', 'later']],
+] as const)('tools are read in each era that a server speaks: %s', async (speaks, names) => {
+  const seen: unknown[] = [];
+  const url = await serving(({ id, method, params }, headers, response) => {
+    const isLater = params?._meta !== undefined;
+    if (headers['mcp-session-id'] !== undefined && isLater) seen.push('a session where there are none');
+    const isSpoken = speaks === 'both' || (speaks === 'stateless') === isLater;
+    const capabilities = { tools: {} };
+    const results: Got = {
+      initialize: { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 'two' } },
+      'server/discover': { capabilities },
+      'tools/list': isLater ? tools('common', 'later') : tools('common', 'earlier'),
+    };
+    if (id === undefined) return void response.writeHead(202).end();
+    response.setHeader('content-type', 'application/json');
+    if (method === 'initialize') response.setHeader('mcp-session-id', 's1');
+    const refused = { error: { code: -32601, message: 'unknown' } };
+    const said = isSpoken && method in results ? { result: results[method] } : refused;
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+  });
+  const open = openServer({ kind: 'url', url, headers: {} }, () => undefined);
+  const live = await readServer(open, []);
+  expect(live.tools.map(({ name }) => name)).toEqual(names);
+  expect(seen).toEqual([]);
+});
+
+const progress = {
+  jsonrpc: '2.0',
+  method: 'notifications/progress',
+  params: { progressToken: 1, progress: 1 },
+};
+const result = { jsonrpc: '2.0', id: 7, result: { content: [] } };
+
+test.each([
+  ['a line each', [`${JSON.stringify(progress)}\n`, `${JSON.stringify(result)}\n`], [progress, result]],
+  ['no line end', [`${JSON.stringify(progress)}\n${JSON.stringify(result)}`], [progress, result]],
+  ['cut anywhere', [...`${JSON.stringify(progress)}\n${JSON.stringify(result)}\n`], [progress, result]],
+  ['one message over several lines', [JSON.stringify(result, null, 2)], [result]],
+  ['what follows an answer', [`${JSON.stringify(result)}\n${JSON.stringify(result)}\n`], [result]],
+])('a body of %s', async (_, parts, messages) => {
+  const url = await serving((_message, _headers, response) => {
+    response.setHeader('content-type', 'application/json');
+    for (const part of parts) response.write(part);
+    response.end();
+  });
+  const heard: Got[] = [];
+  const line = connectServer(
+    { url, headers: {}, schemaOf: () => null },
+    { onMessage: (message) => void heard.push(message), onEnd: () => undefined },
+  );
+  line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
+  await expect.poll(() => heard).toEqual(messages);
+  line.close();
+});
+
+test.each([
+  ['stops in the middle of a message', '{"jsonrpc":"2.0",'],
+  ['is of lines without an answer', `${JSON.stringify(progress)}\n`],
+])('a body that %s is told as no answer', async (_, text) => {
+  const url = await serving((_message, _headers, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(text);
+  });
+  const answers: Got[] = [];
+  const onMessage = (message: Got) => void (message.id === 7 && answers.push(message));
+  const line = connectServer(
+    { url, headers: {}, schemaOf: () => null },
+    { onMessage, onEnd: () => undefined },
+  );
+  line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
+  await expect
+    .poll(() => answers)
+    .toMatchObject([{ error: { message: 'the server answers with HTTP status 200' } }]);
+  line.close();
+});
