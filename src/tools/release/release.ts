@@ -1,7 +1,7 @@
 // `npm run release [-- --dry-run] [FOLDER]`: makes and describes what is published of this version, in FOLDER (`build/release` unless
 // it is given), and tags the commit. With `--dry-run` nothing is tagged, and what a release would refuse is only told.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -32,12 +32,22 @@ function make(source: Source): void {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     command.error(`error: ${folder} is not empty: name another folder`);
   mkdirSync(folder, { recursive: true });
-  execFileSync(process.execPath, [join(root, 'src/tools/package/build.ts'), folder], { stdio: 'inherit' });
+  runTool('build.ts');
+  if (isThere('dpkg-deb')) runTool('debian.ts');
+  else console.error(`release ${version}: there is no dpkg-deb here, so no package for Debian is made`);
   describeRelease(folder, source);
   for (const name of readdirSync(folder).toSorted()) console.log(join(folder, name));
   if (isDry) return;
   git('tag', '--annotate', tagOf(), '--message', `Writ ${version}`);
   console.log(`tagged ${tagOf()}: push the tag, and publish what is in ${folder}`);
+}
+
+function runTool(name: string): void {
+  execFileSync(process.execPath, [join(root, 'src/tools/package', name), folder], { stdio: 'inherit' });
+}
+
+function isThere(program: string): boolean {
+  return spawnSync(program, ['--version']).error === undefined;
 }
 
 /** What is wrong with the checkout for a release, in lower case without a final period. */
