@@ -5,7 +5,7 @@
 import { currencyOfJson } from '../model/currency.ts';
 import { type PayloadIssue, payloadIssuesMax } from '../model/decision.ts';
 import { payloadFaults } from '../model/describe.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { PolicySet } from '../model/policy.ts';
 import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
@@ -20,7 +20,7 @@ import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 
 /** The first issues, at most `payloadIssuesMax`; none when the payload is of the shape. */
 export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue[] {
-  if (!isRecord(payload)) return [{ pointer: '', message: payloadFaults.root }];
+  if (!isJsonObject(payload)) return [{ pointer: '', message: payloadFaults.root }];
   return recordIssues(shape, payload, { payload, pointer: '' }).slice(0, payloadIssuesMax);
 }
 
@@ -50,7 +50,7 @@ export function resolveRecord(shape: Shape, record: JsonObject): JsonObject {
 
 function resolveValue(type: Type, json: Json): Json {
   if (type.kind === 'text' && typeof json === 'string') return canonicalText(type.of, json) ?? json;
-  if (type.kind === 'record' && isRecord(json)) return resolveRecord(type.shape, json);
+  if (type.kind === 'record' && isJsonObject(json)) return resolveRecord(type.shape, json);
   if (type.kind !== 'list' || !Array.isArray(json)) return json;
   return json.map((element: Json) => resolveValue(type.element.type, element));
 }
@@ -120,7 +120,7 @@ function slotIssues(slot: Slot, json: Json, { payload, pointer, record }: Place)
       );
     }
     case 'record':
-      return isRecord(json) ? recordIssues(type.shape, json, { payload, pointer }) : mistyped();
+      return isJsonObject(json) ? recordIssues(type.shape, json, { payload, pointer }) : mistyped();
     // No payload field can be declared a duration.
     case 'duration':
       return mistyped();
@@ -160,10 +160,6 @@ function isNumber(json: Json): json is number {
 
 function isInRange({ low, high }: Range, value: Decimal): boolean {
   return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
-}
-
-function isRecord(json: Json): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 /** RFC 6901. */

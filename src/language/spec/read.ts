@@ -2,7 +2,7 @@
 
 import { currencyOfJson } from '../model/currency.ts';
 import type { FieldRead } from '../model/expression.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { PolicySet } from '../model/policy.ts';
 import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
@@ -44,7 +44,7 @@ export function readField(
   if (field.steps.length === 0) return value as Value | undefined;
   let parent: JsonObject | null = null;
   for (const step of field.steps) {
-    if (!isRecord(value) || !Object.hasOwn(value, step)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
     const declared = shape?.fields.find(({ name }) => name === step);
     if (shape !== undefined && declared === undefined) return undefined;
     shape = declared?.type.kind === 'record' ? declared.type.shape : undefined;
@@ -122,8 +122,4 @@ export function valueOfJson(type: Type, json: Json, around: Around): Value | Unk
     case 'duration':
       return unknown;
   }
-}
-
-function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 // Changes one place of the facts. A reading of a meter includes the request itself, so it changes along with the request.
 // If the new reading cannot be computed it becomes unknown, which opens nothing.
 
-import type { Json, JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import type { Meter, PolicySet } from '../../language/model/policy.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { Slot, TextKind, Type } from '../../language/model/type.ts';
@@ -28,7 +28,7 @@ export function putField(set: PolicySet, steps: Steps, value: Json | undefined):
 export function jsonAt(payload: Json, steps: Steps): Json | undefined {
   return steps.reduce<Json | undefined>((json, step) => {
     if (Array.isArray(json)) return json[Number(step)];
-    return isRecord(json) && Object.hasOwn(json, step) ? json[step] : undefined;
+    return isJsonObject(json) && Object.hasOwn(json, step) ? json[step] : undefined;
   }, payload);
 }
 
@@ -77,10 +77,6 @@ export const textSamples: Readonly<Record<TextKind, string>> = {
   'path ignoring case': 'other',
 };
 
-function isRecord(json: Json | undefined): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
-}
-
 const sampleLengthMax = 1_000;
 const plainSlot = { isNullable: false, isSecret: false, isSigned: false } as const;
 
@@ -99,7 +95,7 @@ function setIn(slot: Slot, json: Json | undefined, { steps, value }: Put): Json 
     return json.map((element, index) => (index === step ? (inner ?? null) : element));
   }
   if (type.kind !== 'record') return json;
-  const record = isRecord(json) ? json : (sampleJson(type) as JsonObject);
+  const record = isJsonObject(json) ? json : (sampleJson(type) as JsonObject);
   const field = type.shape.fields.find(({ name }) => name === step);
   if (field === undefined) return json;
   const old = Object.hasOwn(record, field.name) ? record[field.name] : undefined;

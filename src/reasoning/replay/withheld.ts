@@ -2,7 +2,7 @@
 // from the record.
 
 import type { Decision } from '../../language/model/decision.ts';
-import type { Json, JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
 import type { Shape, Slot } from '../../language/model/type.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
@@ -33,7 +33,7 @@ export function hidesValues({ fields }: Pick<Shape, 'fields'>, payload: JsonObje
 function isHidden({ isSecret, type }: Slot, value: Json): boolean {
   if (isSecret || type.kind === 'any') return false;
   if (isDigest(value)) return true;
-  if (type.kind === 'record' && isObject(value)) return hidesValues(type.shape, value);
+  if (type.kind === 'record' && isJsonObject(value)) return hidesValues(type.shape, value);
   return type.kind === 'list' && Array.isArray(value) && value.some((one) => isHidden(type.element, one));
 }
 
@@ -48,11 +48,7 @@ function digestStandsAt(payload: JsonObject, pointer: string): boolean {
 }
 
 function isDigest(value: Json | undefined): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { secret } = value;
   return typeof secret === 'string' && secret.startsWith('hmac-sha256:');
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

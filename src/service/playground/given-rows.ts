@@ -2,7 +2,7 @@
 // canonical form of its key.
 
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
-import type { JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../../language/model/pushed-row.ts';
 import type { PushedRows } from '../../language/model/request.ts';
@@ -16,7 +16,7 @@ export function readGivenRows(given: JsonObject, set: PolicySet, report: ReportR
   const tables = Object.entries(given).map(([name, rows]) => {
     const table = set.tables.get(name);
     if (!isPushed(table)) reportTable(name, set, report);
-    else if (isObject(rows)) return [name, rowsOf(table, rows, report)] as const;
+    else if (isJsonObject(rows)) return [name, rowsOf(table, rows, report)] as const;
     else report([name], `\`tables.${name}\` must be an object of rows by key`, null);
     return [name, {}] as const;
   });
@@ -33,7 +33,7 @@ function reportTable(name: string, { tables }: PolicySet, report: ReportRow): vo
 function rowsOf(table: Pushed, rows: JsonObject, report: ReportRow): PushedRows['given'][string] {
   const fitting = Object.entries(rows).flatMap(([key, row]) => {
     const place = [table.name, key];
-    if (!isObject(row)) {
+    if (!isJsonObject(row)) {
       report(place, `\`tables.${place.join('.')}\` must be an object of cells by column`, null);
       return [];
     }
@@ -46,8 +46,4 @@ function rowsOf(table: Pushed, rows: JsonObject, report: ReportRow): PushedRows[
     return issues.length > 0 ? [] : [[pushedKey(table, resolveRecord(shape, record)), row] as const];
   });
   return Object.fromEntries(fitting);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

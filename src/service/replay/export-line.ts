@@ -2,7 +2,7 @@
 // requests is exported. This is the one place that knows the two by their looks.
 
 import type { JsonLimits } from '../../language/json/read.ts';
-import type { JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied, presentRows } from '../../language/model/request.ts';
 import { formatDecimal } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
@@ -37,12 +37,12 @@ const kinds: readonly RecordKind[] = ['request', 'refusal', 'change', 'event', '
 /** Null where it is no line of an export. */
 export function exportLineOf(value: JsonObject): ExportLine | null {
   const { entry, hash, request_id, action_key, payload, agent, created_at } = value;
-  if (typeof hash === 'string' && isObject(entry) && kinds.some((kind) => kind === entry.kind))
+  if (typeof hash === 'string' && isJsonObject(entry) && kinds.some((kind) => kind === entry.kind))
     return { kind: 'record', sequence: Number(entry.sequence), record: recordOfEntry(entry) };
   const isListed =
     [request_id, action_key, created_at].every((one) => typeof one === 'string') &&
-    isObject(payload) &&
-    isObject(agent);
+    isJsonObject(payload) &&
+    isJsonObject(agent);
   return isListed ? { kind: 'request', line: value as unknown as ListedRequest } : null;
 }
 
@@ -156,8 +156,4 @@ function timeOf(text: string): number {
   const atMs = Date.parse(text);
   if (Number.isNaN(atMs)) throw new Error(`\`${text.slice(0, 40)}\` is not a time`);
   return atMs;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

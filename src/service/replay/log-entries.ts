@@ -2,6 +2,7 @@
 // be understood is a mistake with its name; none is passed over.
 
 import { outcomes } from '../../language/model/decision.ts';
+import { isJsonObject } from '../../language/model/json.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import { type Decimal, parseDecimal, zero } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedEvent, LoggedEvents, LoggedRequest } from '../../reasoning/replay/log.ts';
@@ -65,21 +66,17 @@ export function requestOf(
 const digestBegins = '"hmac-sha256:';
 
 function isRecordText(value: unknown): value is RecordText {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { payload, agent, request, meters, satisfied, decision } = value;
   return (
-    [payload, agent, request, meters].every(isObject) &&
-    isObject(satisfied) &&
+    [payload, agent, request, meters].every(isJsonObject) &&
+    isJsonObject(satisfied) &&
     Array.isArray(satisfied.escalate) &&
     Array.isArray(satisfied.reauth) &&
-    isObject(decision) &&
+    isJsonObject(decision) &&
     outcomes.some((outcome) => outcome === decision.outcome) &&
     Array.isArray(decision.rules)
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Null for what replay does not follow. Throws an error with one sentence in lower case. */

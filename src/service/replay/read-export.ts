@@ -3,7 +3,7 @@
 
 import { createReadStream, statSync } from 'node:fs';
 import { readJson } from '../../language/json/read.ts';
-import type { Json, JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type Json } from '../../language/model/json.ts';
 import type { LogEntry } from '../../reasoning/replay/log.ts';
 import { type ExportLine, exportLimits, exportLineOf, listedEntries } from './export-line.ts';
 import { LogReader, momentOfRecord } from './log-entries.ts';
@@ -37,7 +37,7 @@ async function wholeSince(path: string): Promise<number> {
 
 function lineOf(bytes: Buffer): ReturnType<typeof exportLineOf> {
   const read = readJson(bytes, exportLimits);
-  return read.ok && isObject(read.value) ? exportLineOf(read.value) : null;
+  return read.ok && isJsonObject(read.value) ? exportLineOf(read.value) : null;
 }
 
 async function headOf(path: string): Promise<Buffer> {
@@ -102,7 +102,7 @@ class LineReader {
 
   #read(bytes: Buffer): readonly LogEntry[] {
     const value = parsed(bytes);
-    const line = isObject(value) ? exportLineOf(value) : null;
+    const line = isJsonObject(value) ? exportLineOf(value) : null;
     if (line === null) throw new Error(isRequest(value) ? withoutDecision : notExported);
     this.#kind ??= line.kind;
     if (line.kind !== this.#kind) throw new Error('the line is of another kind of export than the first');
@@ -141,7 +141,7 @@ const withoutDecision =
   'the request has no recorded decision: export requests with `writ audit export`, or compare two sets with `writ bench --compare`';
 
 function isRequest(value: Json): boolean {
-  return isObject(value) && ('action_key' in value || 'action' in value);
+  return isJsonObject(value) && ('action_key' in value || 'action' in value);
 }
 
 function momentOf(entry: LogEntry): number {
@@ -153,10 +153,6 @@ function parsed(bytes: Buffer): Json {
   const read = readJson(bytes, exportLimits);
   if (read.ok) return read.value;
   throw new Error(`${read.issue.detail}, at byte ${read.issue.offset + 1} of the line`);
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 interface FileLine {

@@ -2,7 +2,7 @@
 
 import type { Linked } from '../../language/emit/link.ts';
 import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
-import type { JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import type { AgentFacts, Facts, Reading, RequestFacts, Satisfied } from '../../language/model/request.ts';
 import type { TracedRule } from '../../language/model/trace.ts';
 import { parseDecimal } from '../../language/value/decimal.ts';
@@ -70,8 +70,7 @@ export function askedOf(engine: () => Linked): AskedPolicies {
 function factsOf(question: AskedDecision): Facts {
   const { action, payload, agent = {}, request = {}, meters = {}, satisfied = {}, now } = question;
   if (typeof action !== 'string') throw new TypeError('`action` is the key of an action');
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    throw new TypeError('`payload` is an object');
+  if (!isJsonObject(payload)) throw new TypeError('`payload` is an object');
   return {
     action,
     payload,

@@ -2,7 +2,7 @@
 // them. INVARIANT: every line that is not empty is a request, a mistake that names it, or another record of an export.
 
 import { readJson } from '../../language/json/read.ts';
-import type { JsonObject } from '../../language/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { exportLimits, exportLineOf, givenOf } from '../../service/replay/export-line.ts';
@@ -70,7 +70,7 @@ function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | 
     return null;
   }
   const { value } = result;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     fault('', 'a request is a JSON object');
     return null;
   }

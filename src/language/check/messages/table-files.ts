@@ -2,7 +2,7 @@
 // stay as they are written; of which types they are is the checker's.
 
 import { parseJson } from '../../json/parse.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
 
 /** One row; a cell of CSV is its text, and not there where it is empty. */
 export interface FileRow {
@@ -119,11 +119,7 @@ function* jsonRows(text: string): Generator<FileRow | FileFault> {
     if (own === '') continue;
     const parsed = parseJson(own, depthMax);
     if (!parsed.ok) yield { line, fault: `cannot be read: ${parsed.fault.detail}` };
-    else if (!isObject(parsed.value)) yield { line, fault: 'is no object' };
+    else if (!isJsonObject(parsed.value)) yield { line, fault: 'is no object' };
     else yield { line, cells: parsed.value };
   }
-}
-
-function isObject(json: Json): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }

@@ -4,7 +4,7 @@
 import { currencyOfJson } from '../../model/currency.ts';
 import { type PayloadIssue, payloadIssuesMax } from '../../model/decision.ts';
 import { payloadFaults } from '../../model/describe.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
@@ -21,7 +21,7 @@ const quotedKeyLengthMax = 100;
 /** The first issues of a payload, at most ten; none when it is of the shape. */
 export function payloadIssues(shape: Shape, payload: Json): readonly PayloadIssue[] {
   const issues: PayloadIssue[] = [];
-  if (!isRecord(payload)) return [{ pointer: '', message: payloadFaults.root }];
+  if (!isJsonObject(payload)) return [{ pointer: '', message: payloadFaults.root }];
   checkRecord(issues, { shape, record: payload, pointer: '', payload });
   return issues.slice(0, payloadIssuesMax);
 }
@@ -103,7 +103,7 @@ function isOfType(type: Type, value: unknown): boolean {
     case 'list':
       return Array.isArray(value) && withinCode(type.length, fromNumber(value.length));
     case 'record':
-      return isRecord(value);
+      return isJsonObject(value);
   }
 }
 
@@ -133,10 +133,6 @@ function isText(type: TextType, sent: string): boolean {
 function matches(pattern: string, text: string): boolean {
   const test = compileRegex(pattern);
   return typeof test === 'function' && test(text);
-}
-
-function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function ownValue(record: object, name: string): unknown {

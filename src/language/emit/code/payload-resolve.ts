@@ -2,7 +2,7 @@
 // It runs where the generated check has met one that is not. INVARIANT: what was sent is not changed, and what needs no
 // change is the very same object.
 
-import type { Json, JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { ResolvedText } from '../../model/trace.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
@@ -24,7 +24,7 @@ function resolveValue(type: Type, value: Json): Json {
     case 'text':
       return typeof value === 'string' ? (canonicalText(type.of, value) ?? value) : value;
     case 'record':
-      return isRecord(value) ? resolvePayload(type.shape, value) : value;
+      return isJsonObject(value) ? resolvePayload(type.shape, value) : value;
     case 'list': {
       if (!Array.isArray(value)) return value;
       const elements = value.map((element: Json) => resolveValue(type.element.type, element));
@@ -80,8 +80,4 @@ function collect(found: ResolvedText[], slot: Slot, { sent, resolved, pointer }:
       collect(found, type.element, { sent: element, resolved: after, pointer: `${pointer}/${at}` });
     }
   }
-}
-
-function isRecord(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
 // payload holds is for the policies: here it is only an object.
 
 import { pointerTo } from '../../../language/json/parse.ts';
-import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 import type { ProblemPlace } from './problem.ts';
 
 export interface Envelope {
@@ -19,19 +19,20 @@ export const actionKeyLengthMax = 200;
 const errorsMax = 10;
 
 export function readEnvelope(body: Json): ReadEnvelope {
-  if (!isObject(body)) return { ok: false, errors: [{ pointer: '', detail: 'the body must be an object' }] };
+  if (!isJsonObject(body))
+    return { ok: false, errors: [{ pointer: '', detail: 'the body must be an object' }] };
   const actionKey = own(body, 'action_key');
   const payload = own(body, 'payload');
   const errors: ProblemPlace[] = [];
   const actionFault = actionKeyFault(actionKey);
   if (actionFault !== null) errors.push({ pointer: '/action_key', detail: actionFault });
   if (payload === undefined) errors.push({ pointer: '/payload', detail: 'payload is missing' });
-  else if (!isObject(payload)) errors.push({ pointer: '/payload', detail: 'payload must be an object' });
+  else if (!isJsonObject(payload)) errors.push({ pointer: '/payload', detail: 'payload must be an object' });
   for (const key of Object.keys(body)) {
     if (key === 'action_key' || key === 'payload') continue;
     errors.push({ pointer: pointerTo([key]), detail: 'only action_key and payload are allowed here' });
   }
-  if (errors.length > 0 || typeof actionKey !== 'string' || !isObject(payload)) {
+  if (errors.length > 0 || typeof actionKey !== 'string' || !isJsonObject(payload)) {
     return { ok: false, errors: errors.slice(0, errorsMax) };
   }
   return { ok: true, envelope: { actionKey, payload } };
@@ -53,8 +54,4 @@ function isLong(text: string): boolean {
 
 function own(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isJsonObject } from '../../../language/model/json.ts';
 import type { PlantRow } from '../../store/contract/records.ts';
 import type { PlantStore } from '../../store/contract/store.ts';
 import { takeRest } from '../connection/error-replies.ts';
@@ -92,7 +93,7 @@ function readPlant({ body, headers }: FastifyRequest): PlantRow {
     throw new PlantError(400, 'send `Content-Type: application/json`');
   }
   const plant = parse(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
-  if (typeof plant !== 'object' || plant === null || Array.isArray(plant)) {
+  if (!isJsonObject(plant)) {
     throw new PlantError(400, 'the body must be an object');
   }
   const fields = new Map<string, unknown>(Object.entries(plant));

@@ -3,7 +3,7 @@
 // well-shaped payload keeps all that a rule can read; in an ill-shaped one, what only might be a secret goes too.
 
 import { createHmac } from 'node:crypto';
-import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 import type { Shape, Slot, Type } from '../../../language/model/type.ts';
 import { memo } from '../../../language/value/memo.ts';
 import { deriveKey } from '../../agents/sealing.ts';
@@ -54,7 +54,7 @@ function hideInSlot(value: Json, slot: Slot, hiding: Hiding): Json {
   if (type.kind === 'list' && Array.isArray(value)) {
     return value.map((element) => hideInSlot(element, type.element, hiding));
   }
-  if (type.kind === 'record' && isRecord(value)) return hideInRecord(value, type.shape, hiding);
+  if (type.kind === 'record' && isJsonObject(value)) return hideInRecord(value, type.shape, hiding);
   // Where secrets should be inside and the value is of another kind, it may be the secret itself.
   return holdsSecrets(type) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
 }
@@ -66,7 +66,7 @@ function hideByName(name: string, value: Json, hiding: Hiding): Json {
 /** Inside of what no shape describes, names are all there is to go by. */
 function hideUndeclared(value: Json, hiding: Hiding): Json {
   if (Array.isArray(value)) return value.map((element) => hideUndeclared(element, hiding));
-  return isRecord(value) ? mapFields(value, (name, inner) => hideByName(name, inner, hiding)) : value;
+  return isJsonObject(value) ? mapFields(value, (name, inner) => hideByName(name, inner, hiding)) : value;
 }
 
 /** The digest of a value; null is kept, as it says no more than absence does, and rules may tell the two apart. */
@@ -102,10 +102,6 @@ function holdsSecrets(type: Type): boolean {
 /** `apiKey`, `api_key` and `API-Key` are one name: an ill-shaped payload is often a misspelt one. */
 function nameForm(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase();
-}
-
-function isRecord(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Any name is data: `Object.fromEntries` defines `__proto__` as a field like any other. */

@@ -1,7 +1,7 @@
 // `writ tables`: the rows of pushed tables of a running service.
 
 import type { Command } from 'commander';
-import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 import {
   type Api,
   type ApiOptions,
@@ -136,6 +136,6 @@ function readRow(text: string): JsonObject {
   } catch {
     // Told below.
   }
-  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as JsonObject;
+  if (isJsonObject(row)) return row;
   throw new UsageError(`\`${text}\` is no row: write a JSON object such as '{"owner": "ann"}'`);
 }

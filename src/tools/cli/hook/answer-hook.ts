@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream';
 import { connect, type Decision } from '../../../../integrations/typescript/client.ts';
 import { toldWaiting } from '../../../../integrations/typescript/decision.ts';
 import { jsonLimits, readJson } from '../../../language/json/read.ts';
-import { type Dialect, isObject } from './dialects.ts';
+import { isJsonObject } from '../../../language/model/json.ts';
+import type { Dialect } from './dialects.ts';
 
 export interface HookOptions {
   readonly dialect: Dialect;
@@ -50,7 +51,7 @@ async function decided(options: HookOptions, input: Readable, signal: AbortSigna
   const { dialect, url, key, agent, waitMs } = options;
   const read = readJson(await bytesOf(input));
   if (!read.ok) return refused(`Nothing was granted: the event cannot be read: ${read.issue.detail}.`);
-  const call = isObject(read.value) ? dialect.read(read.value) : null;
+  const call = isJsonObject(read.value) ? dialect.read(read.value) : null;
   if (call === null) return refused('Nothing was granted: this is no event of a tool call that is known.');
   const { actionKey, payload, session, idempotencyKey } = call;
   const writ = connect({

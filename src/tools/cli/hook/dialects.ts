@@ -3,7 +3,7 @@
 // INVARIANT: an event that is not one of these, in each field that counts, is null.
 
 import { readJson } from '../../../language/json/read.ts';
-import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 import {
   claudeCall,
   type HookedCall,
@@ -49,7 +49,7 @@ function readToolUse(event: JsonObject, host: Host): HookedCall | null {
   const input = event.tool_input;
   const id = event.tool_use_id;
   const isKnown = event.hook_event_name === 'PreToolUse' && (id === undefined || typeof id === 'string');
-  if (!isKnown || tool === null || session === null || !isObject(input)) return null;
+  if (!isKnown || tool === null || session === null || !isJsonObject(input)) return null;
   return claudeCall(
     {
       hook_event_name: 'PreToolUse',
@@ -67,11 +67,11 @@ function readGemini(event: JsonObject): HookedCall | null {
   const tool = textIn(event, 'tool_name');
   const session = textIn(event, 'session_id');
   const input = event.tool_input;
-  if (event.hook_event_name !== 'BeforeTool' || tool === null || session === null || !isObject(input))
+  if (event.hook_event_name !== 'BeforeTool' || tool === null || session === null || !isJsonObject(input))
     return null;
   const { mcp_context: mcp } = event;
   if (mcp === undefined) return called(`gemini.${tool}`, input, session);
-  if (!isObject(mcp)) return null;
+  if (!isJsonObject(mcp)) return null;
   const [server, own] = [textIn(mcp, 'server_name'), textIn(mcp, 'tool_name')];
   return server === null || own === null ? null : called(serverToolKey(server, own), input, session);
 }
@@ -111,9 +111,9 @@ function cursorTool(event: JsonObject, session: string): HookedCall | null {
 
 /** Some versions send the arguments as the text of an object. */
 function objectIn(input: Json | undefined): JsonObject | null {
-  if (typeof input !== 'string') return isObject(input) ? input : null;
+  if (typeof input !== 'string') return isJsonObject(input) ? input : null;
   const json = readJson(Buffer.from(input));
-  return json.ok && isObject(json.value) ? json.value : null;
+  return json.ok && isJsonObject(json.value) ? json.value : null;
 }
 
 function called(actionKey: string | null, payload: JsonObject, session: string): HookedCall | null {
@@ -123,8 +123,4 @@ function called(actionKey: string | null, payload: JsonObject, session: string):
 function textIn(object: JsonObject, name: string): string | null {
   const value = object[name];
   return typeof value === 'string' && value !== '' ? value : null;
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

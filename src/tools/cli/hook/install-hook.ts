@@ -1,8 +1,7 @@
 // Writes the hook into the settings of a coding agent, beside what stands there. INVARIANT: settings that are not understood
 // are left as they are; each hook that is written stops the tool where it fails itself.
 
-import type { Json, JsonObject } from '../../../language/model/json.ts';
-import { isObject } from './dialects.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 
 export const hostNames = ['claude-code', 'codex', 'gemini', 'cursor'] as const;
 export type HostName = (typeof hostNames)[number];
@@ -82,7 +81,7 @@ function commandOf(dialect: string, { url }: Service): string {
 /** With one more group of an event, in place of an earlier one of ours. */
 function withGroup(settings: JsonObject, event: string, group: JsonObject): JsonObject | null {
   const { hooks = {} } = settings;
-  if (!isObject(hooks)) return null;
+  if (!isJsonObject(hooks)) return null;
   const { [event]: groups = [] } = hooks;
   if (!Array.isArray(groups)) return null;
   const others = groups.filter((one: Json) => !isOurs(one));

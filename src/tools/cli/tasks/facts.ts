@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { readJson } from '../../../language/json/read.ts';
-import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { exportLimits } from '../../../service/replay/export-line.ts';
@@ -28,7 +28,7 @@ export async function readRequestFile(text: string, name: string): Promise<Given
   const foreign = foreignText(bytes);
   if (foreign !== null) throw new UsageError(`cannot read ${name}: ${foreign}`);
   const value = jsonOf(oneLine(bytes, name), name);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new UsageError(`${name} must be a JSON object`);
   }
   const recorded = recordedRequest(value as JsonObject, name);

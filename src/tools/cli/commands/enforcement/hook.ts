@@ -5,9 +5,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
 import { readJson } from '../../../../language/json/read.ts';
-import type { JsonObject } from '../../../../language/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../../language/model/json.ts';
 import { answerHook } from '../../hook/answer-hook.ts';
-import { type DialectName, dialectNames, dialects, isObject } from '../../hook/dialects.ts';
+import { type DialectName, dialectNames, dialects } from '../../hook/dialects.ts';
 import { type HostName, hookedHosts, hostNames } from '../../hook/install-hook.ts';
 import { fileError } from '../../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../../output/output.ts';
@@ -131,6 +131,6 @@ async function settingsIn(file: string): Promise<JsonObject> {
     throw new UsageError(`cannot read ${file}: ${fileError(error)}`);
   }
   const json = readJson(bytes);
-  if (json.ok && isObject(json.value)) return json.value;
+  if (json.ok && isJsonObject(json.value)) return json.value;
   throw new UsageError(`${file} holds no JSON object${json.ok ? '' : `: ${json.issue.detail}`}`);
 }
