@@ -78,12 +78,19 @@ function isCovered(one: PolicyDiff, by: PolicyDiff): boolean {
   );
 }
 
-function changedSets(seed: number): { readonly before: PolicySet; readonly after: PolicySet } {
+function changedSets(
+  seed: number,
+  changes: number,
+): { readonly before: PolicySet; readonly after: PolicySet } {
   const random = createRandom(seed);
   const rules = Array.from({ length: 50 }, (_, number) => madeRule(random, number));
-  const place = random.below(rules.length);
-  const isGone = random.below(4) === 0;
-  const now = rules.toSpliced(place, 1, ...(isGone ? [] : [madeRule(random, place)]));
+  let now = rules;
+  for (let change = 0; change < changes; change += 1) {
+    const place = random.below(now.length);
+    const isGone = random.below(4) === 0;
+    const number = Number(now[place]!.name.slice(1));
+    now = now.toSpliced(place, 1, ...(isGone ? [] : [madeRule(random, number)]));
+  }
   return { before: setOf(rules), after: setOf(now) };
 }
 
@@ -212,10 +219,42 @@ describe('few of many rules', () => {
     expect(wordsOf(few!)).toEqual(wordsOf(all!));
   });
 
-  it.each([1, 8, 20, 31])('find what all of them find: %i', (seed) => {
-    const { before, after } = changedSets(seed);
-    const few = diffPolicies(before, after, { manyRules: 10 });
-    const all = diffPolicies(before, after, { manyRules: Number.POSITIVE_INFINITY });
+  it('find all of many changes, or say that there are more', () => {
+    const [before, after] = [100, 200].map((limit) =>
+      setOf([
+        ...many.map((vendor, at) => ({
+          name: `c${at}`,
+          text: `escalate c${at} to boss when payload.vendor == "${vendor}" and payload.amount > ${limit}`,
+        })),
+        ...many.map((_, at) => ({
+          name: `r${at}`,
+          text: `deny r${at} when payload.currency == "EUR" and payload.amount > ${at * 3}`,
+        })),
+      ]),
+    );
+    const [few, all, first] = [
+      { manyRules: 10, findingsMax: 100 },
+      { manyRules: Number.POSITIVE_INFINITY, findingsMax: 100 },
+      { manyRules: 10, findingsMax: 5 },
+    ].map((options) => diffPolicies(before!, after!, options));
+    expect(wordsOf(few!).toSorted()).toEqual(wordsOf(all!).toSorted());
+    expect(wordsOf(few!)).toHaveLength(many.length);
+    expect([few!.limits, all!.limits]).toEqual([[], []]);
+    expect(wordsOf(first!)).toHaveLength(5);
+    expect(first!.limits).toEqual([{ action: 'pay.make', limits: ['too many findings'] }]);
+  });
+
+  it.each([
+    [1, 1],
+    [8, 1],
+    [20, 1],
+    [31, 1],
+    [3, 5],
+    [11, 12],
+  ])('find what all of them find: %i, %i changed', (seed, changes) => {
+    const { before, after } = changedSets(seed, changes);
+    const few = diffPolicies(before, after, { manyRules: 10, findingsMax: 200 });
+    const all = diffPolicies(before, after, { manyRules: Number.POSITIVE_INFINITY, findingsMax: 200 });
     expect(turnsOf(few)).toEqual(turnsOf(all));
     expect(isCovered(few, all) && isCovered(all, few)).toBe(true);
     for (const { example, from, to } of few.findings) {

@@ -96,9 +96,14 @@ describe('Solver', () => {
     const random = createRandom(23);
     const answers = { yes: 0, no: 0 };
     for (let round = 0; round < 60; round += 1) {
-      const formula = randomFormula(random);
-      const solver = solverOf(formula);
+      const whole = randomFormula(random);
+      const first = Math.floor(whole.clauses.length / 2);
+      const solver = solverOf({ ...whole, clauses: whole.clauses.slice(0, first) });
       for (let asked = 0; asked < 12; asked += 1) {
+        // Clauses come while questions are asked.
+        const known = Math.min(first + asked, whole.clauses.length);
+        if (asked > 0 && known > first) solver.add(whole.clauses[known - 1]!);
+        const formula = { ...whole, clauses: whole.clauses.slice(0, known) };
         const assumptions = assumedOf(random, formula);
         const answer = solver.solveNear(assumptions);
         expect(answer).toBe(isSatisfiable({ ...formula, assumptions }));

@@ -91,24 +91,35 @@ function diffAction(
       .filter(({ facts }) => facts.action === action)
       .map(({ name, facts }) => ({ name, facts: jointFacts(joint, facts, { before: facts, after: facts }) })),
     findingsMax: findingsMax ?? findingsMaxDefault,
+    found: [],
     isComplete: () => false,
   };
   const all = rulesAsked(joint, action, manyRules);
   let few = fewAtFirst(all, manyRules);
+  let found: readonly FoundChange[] = [];
   for (let round = 0; few.open.size > 0 && round < fewRounds; round += 1) {
-    const { needed, ...result } = searchRules(few, options);
+    const { needed, ...result } = searchRules(few, { ...options, found });
     if (needed.size === 0 && isSettled(result)) return result;
     if (needed.size === 0) break;
+    found = result.found.filter(isKnownOfAll);
     few = withMoreAsked(few, needed);
   }
-  return searchRules(all, options);
+  return searchRules(all, { ...options, found });
 }
 
-const fewRounds = 3;
+/** It is so whatever is asked of other rules, and is told in terms of rules alone. */
+function isKnownOfAll({ example, causes }: FoundChange): boolean {
+  return example !== null && causes.every(({ rule }) => rule !== null);
+}
+
+/** Each goes on from what those before it have found. */
+const fewRounds = 10;
 
 /** All that is left to be known is known: what more rules would say changes nothing. */
 function isSettled({ found, limits }: SearchResult): boolean {
-  return limits.length === 0 && found.every(({ example }) => example !== null);
+  return (
+    limits.every((limit) => limit === 'too many findings') && found.every(({ example }) => example !== null)
+  );
 }
 
 /** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */

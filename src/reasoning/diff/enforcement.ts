@@ -16,8 +16,8 @@ export interface Enforcement {
   /** How long its grants may hold, in seconds. */
   readonly lengths: readonly number[];
   readonly holdsAtMost: (seconds: number) => SolverLiteral;
-  /** It is the rule that the decision names. */
-  readonly isNamed: (id: string) => SolverLiteral;
+  /** By id, of these rules those that the decision may name. */
+  readonly named: (ids: ReadonlySet<string>) => ReadonlyMap<string, SolverLiteral>;
 }
 
 interface EnforcedOutcome {
@@ -39,7 +39,7 @@ export function enforcementOf(ctx: ProofContext, decided: EnforcedOutcome): Enfo
   return {
     ...asksOf(ctx, granting, guards),
     ...lengthsOf(ctx, truths),
-    isNamed: (id) => isNamed(ctx, { truths, granting, decided }, id),
+    named: (ids) => namedOf(ctx, { truths, granting, decided }, ids),
   };
 }
 
@@ -166,35 +166,50 @@ const outcomeOfDemand = {
   deny: 'DENY',
 } as const satisfies Readonly<Record<string, Outcome>>;
 
-/** Whether a rule is named by the decision. Of those that ask for as much: definite before unknown, then the largest own risk, then the smallest id. */
-function isNamed(ctx: ProofContext, deciding: Deciding, id: string): SolverLiteral {
+type Asking = keyof typeof outcomeOfDemand;
+
+/**
+ * By id, whether the decision names the rule. Of those that ask for as much: definite before unknown, then the largest own
+ * risk, then the smallest id. Each asked about goes on from the one before, so that the gates grow as the rules do.
+ */
+function namedOf(
+  ctx: ProofContext,
+  deciding: Deciding,
+  ids: ReadonlySet<string>,
+): ReadonlyMap<string, SolverLiteral> {
   const { circuit } = ctx;
-  const { truths, granting, decided } = deciding;
-  const rule = truths.find((one) => one.rule.id === id)?.rule;
-  if (rule === undefined || rule.effect === 'risk') return circuit.no;
-  const demand = demandOf(rule);
-  const candidates = candidatesFor(ctx, deciding, demand);
-  const place = candidates.findIndex((one) => one.rule.id === id);
-  const own = candidates[place]!;
-  const none = (literals: readonly SolverLiteral[]): SolverLiteral => notLiteral(circuit.or(literals));
-  const earlier = candidates.slice(0, place);
-  const isFirstDefinite = circuit.and([own.isDefinite, none(earlier.map(({ isDefinite }) => isDefinite))]);
-  const isFirstUnknown = circuit.and([
-    own.isUnknown,
-    none(candidates.map(({ isDefinite }) => isDefinite)),
-    none(earlier.map(({ isUnknown }) => isUnknown)),
-  ]);
+  const { granting, decided } = deciding;
   const isGranted = circuit.or(granting.map(({ isChosen }) => isChosen));
-  // Where nothing grants, a deny is named that is true.
-  const isFirst = circuit.or([isFirstDefinite, circuit.and([isGranted, isFirstUnknown])]);
-  const isAtStake = demand === 'deny' ? circuit.yes : isGranted;
-  return circuit.and([decided.isValid, decided.ruled[outcomeOfDemand[demand]], isAtStake, isFirst]);
+  const named = new Map<string, SolverLiteral>();
+  for (const [demand, outcome] of Object.entries(outcomeOfDemand) as [Asking, Outcome][]) {
+    const candidates = candidatesFor(ctx, deciding, demand);
+    const isSomeDefinite = circuit.or(candidates.map(({ isDefinite }) => isDefinite));
+    let [isDefiniteEarlier, isUnknownEarlier, from] = [circuit.no, circuit.no, 0];
+    for (const [place, own] of candidates.entries()) {
+      if (!ids.has(own.rule.id)) continue;
+      const passed = candidates.slice(from, place);
+      from = place;
+      isDefiniteEarlier = circuit.or([isDefiniteEarlier, ...passed.map(({ isDefinite }) => isDefinite)]);
+      isUnknownEarlier = circuit.or([isUnknownEarlier, ...passed.map(({ isUnknown }) => isUnknown)]);
+      const isFirstDefinite = circuit.and([own.isDefinite, notLiteral(isDefiniteEarlier)]);
+      const isFirstUnknown = circuit.and([
+        own.isUnknown,
+        notLiteral(isSomeDefinite),
+        notLiteral(isUnknownEarlier),
+      ]);
+      // Where nothing grants, a deny is named that is true.
+      const isFirst = circuit.or([isFirstDefinite, circuit.and([isGranted, isFirstUnknown])]);
+      const isAtStake = demand === 'deny' ? circuit.yes : isGranted;
+      named.set(own.rule.id, circuit.and([decided.isValid, decided.ruled[outcome], isAtStake, isFirst]));
+    }
+  }
+  return named;
 }
 
 function candidatesFor(
   { circuit }: ProofContext,
   { truths, granting }: Deciding,
-  demand: keyof typeof outcomeOfDemand,
+  demand: Asking,
 ): readonly Candidate[] {
   const allows = granting.map(({ rule, isChosen }) => ({
     rule,
@@ -213,6 +228,6 @@ function candidatesFor(
     .toSorted((a, b) => b.rule.points - a.rule.points || (a.rule.id < b.rule.id ? -1 : 1));
 }
 
-function demandOf({ effect, requirement }: Rule): keyof typeof outcomeOfDemand {
+function demandOf({ effect, requirement }: Rule): Asking {
   return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
 }

@@ -11,7 +11,7 @@ import { memo } from '../../language/value/memo.ts';
 import { isGuard } from '../prove/outcomes.ts';
 import { enforcedOf, quickRules } from '../prove/problem.ts';
 import { isAlike, readsChanged } from './declarations.ts';
-import { createJointProblem } from './joint-problem.ts';
+import { createChangedProblem } from './joint-problem.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import { actsWhereChanged } from './where-changed.ts';
 
@@ -43,7 +43,7 @@ export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDe
   const unchanged = unchangedRules(joint, action);
   const open = new Set(unchanged.map(({ id }) => id));
   const changes = { ...all, open };
-  const acts = actsWhereChanged(createJointProblem(changes, writtenRules(changes), { areTextsApart: true }));
+  const acts = actsWhereChanged(createChangedProblem(changes, writtenRules(changes)));
   return { ...all, out: new Set(unchanged.flatMap((rule) => (acts(rule) ? [] : [rule.id]))) };
 }
 

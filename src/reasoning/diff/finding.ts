@@ -2,6 +2,7 @@
 // a request that both definitions have decided. Whether a request is one of a finding can be asked of any two decisions.
 
 import type { Span } from '../../language/diagnostic/span.ts';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
@@ -12,6 +13,8 @@ import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { memo } from '../../language/value/memo.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { CauseChange } from './causes.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Region, RegionKind, SidedDecision } from './regions.ts';
@@ -160,4 +163,37 @@ export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts>
     ),
   });
   return { before: of('before'), after: of('after') };
+}
+
+/** Each condition once, as narrowly as its literals say together. */
+export function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
+  const byText = new Map<string, FindingTerm>();
+  for (const term of terms) {
+    const key = `${term.side} ${canonicalMeaning(term.expression)}`;
+    const before = byText.get(key)?.truths;
+    const truths = term.truths.filter((truth) => before?.includes(truth) !== false);
+    byText.set(key, { ...term, truths });
+  }
+  return [...byText.values()];
+}
+
+// ---- in the formula of any problem about the same action
+
+/** Literals of which one holds where not all of the terms do. */
+export function elsewhereThan(
+  ctx: ProofContext,
+  { terms }: { readonly terms: readonly FindingTerm[] },
+): readonly SolverLiteral[] {
+  return terms.flatMap((term) => failing(ctx, term));
+}
+
+/** Literals of which one holds where the term does not. */
+function failing(ctx: ProofContext, { expression, truths }: FindingTerm): readonly SolverLiteral[] {
+  const { isTrue, isFalse } = ctx.lower(expression, noElements);
+  const { circuit } = ctx;
+  const others = ([true, false] as readonly SpecTruth[]).filter((truth) => !truths.includes(truth));
+  const isUnknown = circuit.and([notLiteral(isTrue), notLiteral(isFalse)]);
+  const isOther = others.map((truth) => (truth === true ? isTrue : isFalse));
+  const includesUnknown = truths.some((truth) => typeof truth !== 'boolean');
+  return includesUnknown ? isOther : [...isOther, isUnknown];
 }

@@ -108,18 +108,24 @@ export function typeAt(shape: Shape, steps: readonly string[]): Type | null {
   return type.kind === 'record' ? typeAt(type.shape, rest) : null;
 }
 
-/** The first place for which it holds; it holds for all later ones. */
+/** The first place for which it holds; it holds for all later ones. Often that is the very first. */
 export function lowest(holds: (at: number) => boolean, from: number, to: number): number {
-  if (from >= to) return from;
-  const middle = (from + to) >> 1;
-  return holds(middle) ? lowest(holds, from, middle) : lowest(holds, middle + 1, to);
+  let [low, high] = [from, to];
+  for (let at = from; low < high; at = (low + high) >> 1) {
+    if (holds(at)) high = at;
+    else low = at + 1;
+  }
+  return low;
 }
 
-/** The last place for which it holds; it holds for all earlier ones. */
+/** The last place for which it holds; it holds for all earlier ones. Often that is the very last. */
 export function highest(holds: (at: number) => boolean, from: number, to: number): number {
-  if (from >= to) return from;
-  const middle = (from + to + 1) >> 1;
-  return holds(middle) ? highest(holds, middle, to) : highest(holds, from, middle - 1);
+  let [low, high] = [from, to];
+  for (let at = to; low < high; at = (low + high + 1) >> 1) {
+    if (holds(at)) low = at;
+    else high = at - 1;
+  }
+  return low;
 }
 
 function lowEnd(leaf: Leaf, at: number): HullEnd {

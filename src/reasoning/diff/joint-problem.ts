@@ -16,7 +16,7 @@ import { countElements } from '../prove/quantifiers.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { type Cause, type CauseContext, causesOf } from './causes.ts';
+import { type Cause, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
 import type { JointRules, OpenRules, WrittenRules } from './few-rules.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
@@ -25,65 +25,74 @@ import { type Region, regionsOf } from './regions.ts';
 import { type Validity, validityOf } from './validity.ts';
 import { setTextsApart } from './where-changed.ts';
 
-export interface JointProblem {
+/** What has changed of an action, in a formula that says nothing yet of decisions. */
+export interface ChangedProblem {
   readonly joint: JointSet;
   readonly ctx: ProofContext;
-  /** Of both sides. */
-  readonly rules: readonly Rule[];
   readonly open: readonly GuessedRules[];
-  /** None of the open rules holds. */
-  readonly isClosed: SolverLiteral;
   readonly validity: Validity;
   readonly causes: readonly Cause[];
+}
+
+export interface JointProblem extends ChangedProblem {
+  /** Of both sides. */
+  readonly rules: readonly Rule[];
+  /** None of the open rules holds. */
+  readonly isClosed: SolverLiteral;
   /** The most serious first. */
   readonly regions: readonly Region[];
   /** Some region holds. */
   readonly differs: SolverLiteral;
 }
 
-export interface JointProblemOptions {
-  readonly isCoarse?: boolean;
-  /** Each text that conditions name is a cell of its own. */
-  readonly areTextsApart?: boolean;
+type ActionOf = Pick<JointRules, 'joint' | 'action'>;
+
+/** Where the causes differ; each text that conditions name is a cell of its own. */
+export function createChangedProblem(of: ActionOf, written: WrittenRules): ChangedProblem {
+  const { problem } = begin(of, written, false);
+  problem.ctx.beforeCut.push(() => setTextsApart(problem.ctx));
+  finishProblem(problem.ctx);
+  return problem;
 }
 
 export function createJointProblem(
-  { joint, action }: Pick<JointRules, 'joint' | 'action'>,
-  { rules, open, isPart }: WrittenRules,
-  { isCoarse = false, areTextsApart = false }: JointProblemOptions = {},
+  of: ActionOf,
+  written: WrittenRules,
+  { isCoarse = false }: { readonly isCoarse?: boolean } = {},
 ): JointProblem {
+  const { problem, contexts } = begin(of, written, isCoarse);
+  const { ctx, open, validity, causes } = problem;
+  const decided = (side: DiffSide): SideDecision => decisionOf(contexts[side], validity.valid[side]);
+  const decisions = { before: decided('before'), after: decided('after') };
+  const all = regionsOf(ctx, decisions, { validity, causes });
+  const regions = written.isPart ? all.map((region) => whereCausesDiffer(ctx, region, causes)) : all;
+  const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
+  const isClosed = ctx.circuit.and(open.map(({ pair }) => pair.isFalse));
+  finishProblem(ctx);
+  const rules = sides.flatMap((side) => written.rules[side]);
+  return { ...problem, rules, isClosed, regions, differs };
+}
+
+interface Begun {
+  readonly problem: ChangedProblem;
+  readonly contexts: BothSides<ProofContext>;
+}
+
+/** The leaves are not cut yet. */
+function begin({ joint, action }: ActionOf, { rules, open: left }: WrittenRules, isCoarse: boolean): Begun {
   const ctx = createContext(joint.set, action, { isCoarse, rules: [] });
   countElements(ctx, conditionsOf(joint, rules));
-  const guessed = open.map((one) => ({ rules: one.rules, pair: guess(ctx, one, joint) }));
+  const open = left.map((one) => ({ rules: one.rules, pair: guess(ctx, one, joint) }));
   markNumbers(
     ctx,
-    open.flatMap(({ rules: own }) => own),
+    left.flatMap(({ rules: own }) => own),
     joint.original.after,
   );
   const contexts = { before: sideContext(ctx, rules.before), after: sideContext(ctx, rules.after) };
   const shapeOf = (side: DiffSide) => joint.original[side].actions.get(action)?.shape ?? null;
   const validity = validityOf(ctx, { before: shapeOf('before'), after: shapeOf('after') });
-  const of = (side: DiffSide): SideDecision => decisionOf(contexts[side], validity.valid[side]);
-  const decisions = { before: of('before'), after: of('after') };
-  const causeContext: CauseContext = { joint, action, contexts, validity };
-  const causes = causesOf(causeContext);
-  const all = regionsOf(ctx, decisions, { validity, causes });
-  const regions = isPart ? all.map((region) => whereCausesDiffer(ctx, region, causes)) : all;
-  const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
-  if (areTextsApart) ctx.beforeCut.push(() => setTextsApart(ctx));
-  const isClosed = ctx.circuit.and(guessed.map(({ pair }) => pair.isFalse));
-  finishProblem(ctx);
-  return {
-    joint,
-    ctx,
-    rules: sides.flatMap((side) => rules[side]),
-    open: guessed,
-    isClosed,
-    validity,
-    causes,
-    regions,
-    differs,
-  };
+  const causes = causesOf({ joint, action, contexts, validity });
+  return { problem: { joint, ctx, open, validity, causes }, contexts };
 }
 
 /** Elsewhere the formula, which lacks rules, says nothing. */
@@ -160,7 +169,8 @@ export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts)
   return open.flatMap(({ rules, pair }) => {
     const acting = rules.filter(({ condition }) => evaluateCondition(condition, scope) !== false);
     const isGuessedFalse = textTruth(ctx, pair) === false;
-    if (acting.length === 0) return isGuessedFalse ? [] : [rules[0]!.id];
+    // In the order of ids, by which decisions name them.
+    if (acting.length === 0) return isGuessedFalse ? [] : [rules[0]!.id, rules.at(-1)!.id];
     return isGuessedFalse ? acting.map(({ id }) => id) : [];
   });
 }

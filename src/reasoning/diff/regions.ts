@@ -26,6 +26,11 @@ export interface RegionKind {
   readonly to: Outcome;
 }
 
+/** Equal for the regions of two formulas that ask the same. */
+export function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
+  return `${tier} ${difference} ${from} ${to}`;
+}
+
 /** A decision of one side, with nothing approved. */
 export interface SidedDecision {
   readonly decision: Decision;
@@ -171,19 +176,20 @@ function changesOf(
   const demands = [...new Map([...old.demands, ...now.demands].map((one) => [one.key, one])).values()];
   const lengths = [...new Set([...old.lengths, ...now.lengths])];
   const only = (a: SolverLiteral, b: SolverLiteral): SolverLiteral => circuit.and([a, notLiteral(b)]);
-  const names = new Set(
+  const ids = new Set(
     causes.flatMap(({ rule }) => [rule?.before, rule?.after]).flatMap((rule) => rule?.id ?? []),
   );
+  const named = { before: old.named(ids), after: now.named(ids) };
   return {
     fewer: circuit.or(demands.map((one) => only(old.isAsked(one), now.isAsked(one)))),
     more: circuit.or(demands.map((one) => only(now.isAsked(one), old.isAsked(one)))),
     longer: circuit.or(lengths.map((one) => only(old.holdsAtMost(one), now.holdsAtMost(one)))),
     shorter: circuit.or(lengths.map((one) => only(now.holdsAtMost(one), old.holdsAtMost(one)))),
     rule: circuit.or([
-      ...[...names].flatMap((id) => [
-        only(old.isNamed(id), now.isNamed(id)),
-        only(now.isNamed(id), old.isNamed(id)),
-      ]),
+      ...[...ids].flatMap((id) => {
+        const [was, is] = [named.before.get(id) ?? circuit.no, named.after.get(id) ?? circuit.no];
+        return [only(was, is), only(is, was)];
+      }),
       ...causes.flatMap(({ rule, differs }) => (rule === null ? [differs] : [])),
     ]),
   };

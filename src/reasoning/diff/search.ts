@@ -4,11 +4,9 @@
 // INVARIANT: nothing is called complete before the naive checker has read the solver's log.
 
 import type { Span } from '../../language/diagnostic/span.ts';
-import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
-import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { solveFor, solveNearFor } from '../prove/search.ts';
 import { preferPlainTexts, textTruth, withPossibleTexts } from '../prove/text-choice.ts';
@@ -19,19 +17,20 @@ import type { RuleIds } from './few-rules.ts';
 import {
   type DiffExample,
   decidedOnce,
+  elsewhereThan,
   type FindingTerm,
   isOfRegion,
-  jointFacts,
   sidedFacts,
+  termsIn,
 } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
 import { enlarged } from './huge.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, wronglyGuessed } from './joint-problem.ts';
-import { type BothSides, sides } from './joint-set.ts';
+import type { BothSides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
-import type { Region } from './regions.ts';
-import { textsToTry, withAnotherText } from './text-attempts.ts';
+import { keyOfRegion, type Region } from './regions.ts';
+import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
 
@@ -57,6 +56,8 @@ export interface SearchOptions {
   readonly known: readonly KnownRequest[];
   /** Of one region. */
   readonly findingsMax: number;
+  /** Findings of the action that are known already, each with an example. */
+  readonly found: readonly FoundChange[];
   /** Whether findings are known to be all, for requests of any size. */
   readonly isComplete: (found: readonly FoundChange[]) => boolean;
 }
@@ -65,7 +66,6 @@ const conflictsMax = 20_000;
 const witnessesMax = 12;
 /** Of these, models in which other texts are tried. */
 const attemptedRounds = 3;
-const drawn = { seed: 5, max: 300 };
 
 /** What was found counts only where nothing is needed. */
 export interface FewSearchResult extends SearchResult {
@@ -91,10 +91,10 @@ interface Description {
 type IsOne = (asked: BothSides<Facts>) => boolean;
 
 interface Searched {
+  readonly region: Region;
+  readonly found: FoundChange[];
   /** Where it holds, nothing that was found in the region does. */
   readonly own: SolverLiteral;
-  /** What holds of payloads that are not huge; none of it where they may be. */
-  readonly small: SolverClause;
 }
 
 /** Holds what is known so far of one problem. */
@@ -117,26 +117,35 @@ class Search {
 
   run(): FewSearchResult {
     const { circuit, isCoarse, lists, bounded } = this.#ctx;
-    let searched = this.#problem.regions
+    const searched = this.#problem.regions
       .filter(({ literal }) => literal !== circuit.no)
-      .map((region) => ({ region, own: circuit.free(true) }));
+      .map((region) => this.#knownIn(region));
+    const result = (): FewSearchResult => ({
+      found: searched.flatMap(({ found }) => found),
+      limits: [...this.#limits],
+      needed: this.#needed,
+    });
     const isBounded = !isCoarse && [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded) this.#limits.add('long lists');
-    const inAll = (small: SolverClause): FoundChange[] =>
-      searched.flatMap(({ region, own }) => this.#inRegion(region, { own, small }));
-    const prove = (): void => this.#prove(searched.map(({ region, own }) => [region.literal, own]));
-    const found = inAll(this.#small);
-    if (this.#needed.size > 0) return { found, limits: [...this.#limits], needed: this.#needed };
-    prove();
-    if (this.#isOfSizeAlone() && this.#options.isComplete(found)) this.#limits.clear();
-    if (this.#limits.has('huge payloads')) {
-      this.#limits.delete('huge payloads');
+    for (const one of searched) this.#searchIn(one, this.#small);
+    if (this.#needed.size > 0) return result();
+    this.#prove(searched);
+    if (this.#isOfSizeAlone() && this.#options.isComplete(result().found)) this.#limits.clear();
+    if (this.#limits.delete('huge payloads')) {
       // What is only said otherwise matters to nobody's huge request.
-      searched = searched.filter(({ region: { tier } }) => tier < 6);
-      found.push(...inAll([]));
-      if (this.#needed.size === 0) prove();
+      const decisive = searched.filter(({ region: { tier } }) => tier < 6);
+      for (const one of decisive) this.#searchIn(one, []);
+      if (this.#needed.size === 0) this.#prove(decisive);
     }
-    return { found, limits: [...this.#limits], needed: this.#needed };
+    return result();
+  }
+
+  #knownIn(region: Region): Searched {
+    const { circuit } = this.#ctx;
+    const own = circuit.free(true);
+    const found = this.#options.found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region));
+    for (const one of found) circuit.require([notLiteral(own), ...elsewhereThan(this.#ctx, one)]);
+    return { region, found, own };
   }
 
   #isOfSizeAlone(): boolean {
@@ -145,8 +154,9 @@ class Search {
   }
 
   /** That nothing is left in any region, with payloads of any size. */
-  #prove(left: readonly SolverClause[]): void {
+  #prove(searched: readonly Searched[]): void {
     if (this.#limits.has('too many findings') || this.#limits.has('too much search')) return;
+    const left = searched.map(({ region, own }) => [region.literal, own]);
     // What has to be known of sums becomes part of the clauses first.
     if (this.#ctx.sums.size > 0)
       for (const assumptions of left) solveNearFor(this.#ctx, assumptions, conflictsMax);
@@ -167,30 +177,38 @@ class Search {
   }
 
   /** Models in which no open rule holds come first: of these nothing is guessed. */
-  #solve(assumptions: SolverClause): boolean | null {
-    return withPossibleTexts(this.#ctx, () => this.#solveOnce(assumptions));
+  #solve(assumptions: SolverClause, solve = solveNearFor): boolean | null {
+    return withPossibleTexts(this.#ctx, () => this.#solveOnce(assumptions, solve));
   }
 
-  #solveOnce(assumptions: SolverClause): boolean | null {
+  #solveOnce(assumptions: SolverClause, solve: typeof solveNearFor): boolean | null {
     const { open, isClosed } = this.#problem;
-    const ask = (literals: SolverClause): boolean | null => solveFor(this.#ctx, literals, conflictsMax);
+    const ask = (literals: SolverClause): boolean | null => solve(this.#ctx, literals, conflictsMax);
     return (open.length > 0 && ask([...assumptions, isClosed])) || ask(assumptions);
   }
 
-  #inRegion(region: Region, { own, small }: Searched): readonly FoundChange[] {
-    const { circuit } = this.#ctx;
-    const found: FoundChange[] = [];
+  /** `small`: what holds of payloads that are not huge; none of it where they may be. */
+  #searchIn({ region, found, own }: Searched, small: SolverClause): void {
     const must = [region.literal, own, ...small];
     while (this.#needed.size === 0 && this.#canHold(must)) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
         this.#limits.add('too many findings');
-        break;
+        this.#confirm(must, (asked) => this.#isNew(asked, { region, found }));
+        return;
       }
       const description = this.#describe(region, must);
-      found.push(this.#found(region, description, must));
-      circuit.require([notLiteral(own), ...description.literals.map(notLiteral)]);
+      const one = this.#found(region, description, must);
+      // What was guessed wrongly may have been told of it.
+      if (this.#needed.size > 0) return;
+      found.push(one);
+      this.#ctx.circuit.require([notLiteral(own), ...description.literals.map(notLiteral)]);
     }
-    return found;
+  }
+
+  #isNew(asked: BothSides<Facts>, { region, found }: Pick<Searched, 'region' | 'found'>): boolean {
+    const { joint } = this.#problem;
+    const isOf = (one: Pick<FoundChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, asked);
+    return isOf({ region, terms: [] }) && !found.some(isOf);
   }
 
   // ---- from a model to a description
@@ -222,11 +240,12 @@ class Search {
   #fewestCauses({ tier }: Region, must: SolverClause): readonly Cause[] {
     const { solver } = this.#ctx.circuit;
     const all = this.#problem.causes.filter(({ isDecisive }) => tier === 6 || isDecisive);
-    const kept = [
-      ...must,
-      ...all.filter(({ differs }) => !solver.holds(differs)).map(({ differs }) => notLiteral(differs)),
-    ];
-    for (const { differs } of all) {
+    const holding = all.filter(({ differs }) => solver.holds(differs));
+    // Without any of them nothing would turn.
+    if (holding.length < 2) return holding;
+    const others = all.filter((cause) => !holding.includes(cause));
+    const kept = [...must, ...others.map(({ differs }) => notLiteral(differs))];
+    for (const { differs } of holding) {
       if (!solver.holds(differs)) continue;
       if (this.#solve([...kept, notLiteral(differs)]) === true) kept.push(notLiteral(differs));
     }
@@ -316,7 +335,7 @@ class Search {
     const attempt = circuit.free(true);
     preferPlainTexts(this.#ctx);
     for (let round = 0; round < witnessesMax; round += 1) {
-      if (this.#solve([...must, attempt]) !== true) break;
+      if (this.#solve([...must, attempt], solveFor) !== true) break;
       const facts = this.#request();
       const isGood = (one: Facts): boolean => isOne(this.#sided(one));
       const good = enlarged(this.#ctx, facts).find(isGood);
@@ -329,37 +348,19 @@ class Search {
         if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
-    return this.#drawn(isOne);
+    return drawnRequest(this.#problem.joint, this.#ctx.action.key, isOne);
   }
 
   /** What holds of guesses holds of the rules, too, or these are needed. */
   #confirm(assumptions: SolverClause, isOne: IsOne): void {
-    if (this.#problem.open.length === 0 || this.#needed.size > 0) return;
+    if (this.#problem.open.length === 0) return;
     if (this.#solve(assumptions) !== true) return;
-    const facts = this.#request();
-    const wrong = wronglyGuessed(this.#problem, this.#sided(facts).after);
-    if (wrong.length > 0 && !isOne(this.#sided(facts))) this.#need(wrong);
+    const asked = this.#sided(this.#request());
+    if (!isOne(asked)) this.#need(wronglyGuessed(this.#problem, asked.after));
   }
 
   #need(ids: readonly string[]): void {
     for (const id of ids) this.#needed.add(id);
-  }
-
-  /** A request that is drawn at random and happens to be one. */
-  #drawn(isOne: IsOne): Facts | null {
-    const { joint } = this.#problem;
-    for (const side of sides) {
-      const set = joint.original[side];
-      const action = set.actions.get(this.#ctx.action.key);
-      if (action === undefined) continue;
-      const source = requestSource(set, drawn.seed);
-      for (let round = 0; round < drawn.max; round += 1) {
-        const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
-        const asked = { before: facts, after: facts };
-        if (isOne(asked)) return jointFacts(joint, facts, asked);
-      }
-    }
-    return null;
   }
 
   /** The same object for the same facts, by which their decision is found again. */
@@ -404,16 +405,4 @@ interface Told {
 
 function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
   if (!found.has(literal)) found.set(literal, told);
-}
-
-/** Each condition once, as narrowly as its literals say together. */
-function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
-  const byText = new Map<string, FindingTerm>();
-  for (const term of terms) {
-    const key = `${term.side} ${canonicalMeaning(term.expression)}`;
-    const before = byText.get(key)?.truths;
-    const truths = term.truths.filter((truth) => before?.includes(truth) !== false);
-    byText.set(key, { ...term, truths });
-  }
-  return [...byText.values()];
 }

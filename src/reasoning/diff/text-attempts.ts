@@ -1,15 +1,18 @@
 // Texts to try in a request that is not yet decided as it should be: what the rules name, alone and put together as words,
-// hosts and addresses. Nothing rests on it: the definition decides what comes of it.
+// hosts and addresses; and requests that are drawn at random. Nothing rests on it: the definition decides what comes of it.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
-import type { Facts } from '../../language/model/request.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
+import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';
 import { matching, plainTexts } from '../prove/sample.ts';
+import { jointFacts } from './finding.ts';
+import { type BothSides, type JointSet, sides } from './joint-set.ts';
 
 const entriesMax = 8;
 const attemptsMax = 1_500;
@@ -128,4 +131,26 @@ function replacedAt(json: Json, [first, ...rest]: Path, text: string): Json {
     return json.map((one: Json, at: number) => (at === first ? replacedAt(one, rest, text) : one));
   const record = json as Readonly<Record<string, Json>>;
   return { ...record, [first]: replacedAt(record[first]!, rest, text) };
+}
+
+const drawn = { seed: 5, max: 300 };
+
+/** A request that is drawn at random and happens to be one. In the names of the joint set; null where none of them is one. */
+export function drawnRequest(
+  joint: JointSet,
+  key: string,
+  isOne: (asked: BothSides<Facts>) => boolean,
+): Facts | null {
+  for (const side of sides) {
+    const set = joint.original[side];
+    const action = set.actions.get(key);
+    if (action === undefined) continue;
+    const source = requestSource(set, drawn.seed);
+    for (let round = 0; round < drawn.max; round += 1) {
+      const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
+      const asked = { before: facts, after: facts };
+      if (isOne(asked)) return jointFacts(joint, facts, asked);
+    }
+  }
+  return null;
 }

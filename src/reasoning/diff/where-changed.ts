@@ -5,6 +5,7 @@
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { mayHaveCommonText } from '../cells/common-text.ts';
 import { type Cell, isValue, keyOf, type Leaf, marksOf, namedCount } from '../cells/leaf.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import { jointPatternsMax } from '../cells/texts.ts';
@@ -16,7 +17,7 @@ import { firstElse } from '../prove/rewrite.ts';
 import { solveNearFor } from '../prove/search.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 import { highest, inCell, lowest } from './hulls.ts';
-import type { JointProblem } from './joint-problem.ts';
+import type { ChangedProblem } from './joint-problem.ts';
 
 const textsMax = 200;
 
@@ -27,7 +28,7 @@ export function setTextsApart({ leaves }: ProofContext): void {
 }
 
 /** `problem` is of the changed rules, with all others open and texts apart. */
-export function actsWhereChanged({ ctx, causes, joint }: JointProblem): (rule: Rule) => boolean {
+export function actsWhereChanged({ ctx, causes, joint }: ChangedProblem): (rule: Rule) => boolean {
   const differs = ctx.circuit.or(causes.map((cause) => cause.differs));
   const canBe = (literals: SolverClause): boolean => solveNearFor(ctx, [differs, ...literals]) !== false;
   const places = new Map([...ctx.leaves.values()].map((leaf) => [leaf, placesOf(leaf, canBe)]));
@@ -115,11 +116,7 @@ function isFalseAt({ understood, truthAt }: LeafCondition, { cells, line, matche
 
 /** Whether no text matches the pattern and all of the others. */
 function excludes(pattern: string): (others: readonly string[]) => boolean {
-  return (others) =>
-    others.some((other) => {
-      const vectors = textVectors([other, pattern]);
-      return vectors?.some(({ answers }) => answers.every(Boolean)) === false;
-    });
+  return (others) => others.some((other) => !mayHaveCommonText(other, pattern));
 }
 
 /**

@@ -8,10 +8,11 @@ import { ClausePlaces } from './clause-places.ts';
 import type { KeptClause } from './kept-clause.ts';
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 import { luby } from './luby.ts';
+import { Model } from './model.ts';
 import { Phases } from './phases.ts';
+import { Watchers } from './watchers.ts';
 
 const free = -1;
-const none = -1;
 const noReason = null;
 const restartUnit = 100;
 const learnedKept = 2_000;
@@ -22,14 +23,12 @@ export class Solver {
   readonly learned: SolverClause[] = [];
   /** After a "no": assumptions that cannot hold together. */
   core: readonly SolverLiteral[] = [];
-  /** After a "yes", by literal. */
-  #model: number[] = [];
+  /** After a "yes". */
+  readonly #model = new Model();
 
   /** By literal: 1 true, 0 false. */
   readonly #values: number[] = [];
-  readonly #watchers: KeptClause[][] = [];
-  /** Beside each watching clause: of a clause of two literals the other one, else none. */
-  readonly #others: SolverLiteral[][] = [];
+  readonly #watchers: Watchers[] = [];
   /** By variable. */
   readonly #levels: number[] = [];
   readonly #reasons: (KeptClause | null)[] = [];
@@ -65,8 +64,7 @@ export class Solver {
     this.phases.append(isTriedTrue);
     this.#isSeen.push(false);
     this.#values.push(free, free);
-    this.#watchers.push([], []);
-    this.#others.push([], []);
+    this.#watchers.push(new Watchers(), new Watchers());
     this.#order.append();
     return 2 * variable;
   }
@@ -110,8 +108,7 @@ export class Solver {
    * questions about one large formula; the models are then alike.
    */
   solveNear(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
-    const isKnown = this.#met === this.given.length && this.#model.length === this.#values.length;
-    const answer = isKnown && !this.#isImpossible ? this.#repair(assumptions) : null;
+    const answer = this.#met > 0 && !this.#isImpossible ? this.#repair(assumptions) : null;
     return answer ?? this.solve(assumptions, conflictsMax);
   }
 
@@ -130,16 +127,17 @@ export class Solver {
     this.#places.read(this.given);
     const canAssume = this.#assumeAll(assumptions);
     if (canAssume !== true) return canAssume === 'impossible' ? false : this.#undoAll();
+    this.#model.grow(this.variables, this.phases);
+    for (let at = this.#met; at < this.given.length; at += 1)
+      if (!this.#meet(this.given[at]!)) return this.#undoAll();
     for (let at = 0; at < this.#trail.length; at += 1) {
       const literal = this.#trail[at]!;
-      if (this.#model[literal] === 1) continue;
+      if (this.#model.holds(literal)) continue;
       for (const clause of this.#places.of(notLiteral(literal)))
         if (!this.#meet(clause)) return this.#undoAll();
     }
-    for (const literal of this.#trail) {
-      this.#model[literal] = 1;
-      this.#model[notLiteral(literal)] = 0;
-    }
+    for (const literal of this.#trail) this.#model.turn(literal);
+    this.#met = this.given.length;
     return true;
   }
 
@@ -164,7 +162,7 @@ export class Solver {
     let open: SolverLiteral | null = null;
     for (const literal of clause) {
       const value = this.#values[literal];
-      if (value === 1 || (value === free && this.#model[literal] === 1)) return true;
+      if (value === 1 || (value === free && this.#model.holds(literal))) return true;
       if (value === free) open ??= literal;
     }
     if (open === null) return false;
@@ -187,7 +185,7 @@ export class Solver {
 
   /** Whether the literal holds in the last model. */
   holds(literal: SolverLiteral): boolean {
-    return this.#model[literal] === 1;
+    return this.#model.holds(literal);
   }
 
   /** Null: restart. */
@@ -203,7 +201,7 @@ export class Solver {
       if (next === 'impossible') return false;
       const decision = next ?? this.#nextDecision();
       if (decision === null) {
-        this.#model = [...this.#values];
+        this.#model.take(this.#values);
         this.#met = this.given.length;
         return true;
       }
@@ -242,12 +240,14 @@ export class Solver {
   #undo(level: number): void {
     const start = this.#decisions[level];
     if (start === undefined) return;
-    for (const literal of this.#trail.splice(start)) {
+    for (let at = start; at < this.#trail.length; at += 1) {
+      const literal = this.#trail[at]!;
       if (!this.#isMending) this.phases.keep(literal);
       this.#values[literal] = free;
       this.#values[notLiteral(literal)] = free;
       this.#order.insert(variableOf(literal));
     }
+    this.#trail.length = start;
     this.#decisions.length = level;
     this.#propagated = start;
   }
@@ -255,14 +255,8 @@ export class Solver {
   #watch(clause: KeptClause): void {
     const first = clause.literals[0]!;
     const second = clause.literals[1]!;
-    const isOfTwo = clause.literals.length === 2;
-    this.#watchAt(notLiteral(first), clause, isOfTwo ? second : none);
-    this.#watchAt(notLiteral(second), clause, isOfTwo ? first : none);
-  }
-
-  #watchAt(literal: SolverLiteral, clause: KeptClause, other: SolverLiteral): void {
-    this.#watchers[literal]!.push(clause);
-    this.#others[literal]!.push(other);
+    this.#watchers[notLiteral(first)]!.watch(clause, second);
+    this.#watchers[notLiteral(second)]!.watch(clause, first);
   }
 
   /** The clause that cannot hold any more, if there is one. */
@@ -276,32 +270,38 @@ export class Solver {
     return null;
   }
 
-  /** Every clause that watches the opposite of what now holds looks for another literal to watch; one of two has none. */
+  /** Of each clause of two literals the other one has to hold; a longer one looks for another literal to watch. */
   #visit(literal: SolverLiteral): KeptClause | null {
     const watchers = this.#watchers[literal]!;
-    const others = this.#others[literal]!;
+    const { partners, pairs } = watchers;
+    for (let at = 0; at < partners.length; at += 1) {
+      const partner = partners[at]!;
+      const value = this.#values[partner]!;
+      if (value === 0) return pairs[at]!;
+      if (value === free) this.#assign(partner, pairs[at]!);
+    }
+    return this.#visitLonger(notLiteral(literal), watchers);
+  }
+
+  #visitLonger(lost: SolverLiteral, watchers: Watchers): KeptClause | null {
+    const { sparing, clauses } = watchers;
     const values = this.#values;
     let [kept, conflict] = [0, null as KeptClause | null];
-    for (let at = 0; at < watchers.length; at += 1) {
-      const clause = watchers[at]!;
-      const other = others[at]!;
-      if (other === none) {
-        if (clause.isDropped) continue;
-        if (conflict === null && this.#moveWatch(clause, notLiteral(literal))) continue;
+    for (let at = 0; at < clauses.length; at += 1) {
+      const clause = clauses[at]!;
+      let sparingNow = sparing[at]!;
+      if (values[sparingNow] !== 1 && conflict === null) {
+        if (clause.isDropped || this.#moveWatch(clause, lost)) continue;
+        sparingNow = clause.literals[0]!;
+        const value = values[sparingNow]!;
+        if (value === 0) conflict = clause;
+        else if (value === free) this.#assign(sparingNow, clause);
       }
-      if (kept < at) {
-        watchers[kept] = clause;
-        others[kept] = other;
-      }
+      clauses[kept] = clause;
+      sparing[kept] = sparingNow;
       kept += 1;
-      const first = other === none ? clause.literals[0]! : other;
-      const value = values[first]!;
-      if (conflict !== null || value === 1) continue;
-      if (value === 0) conflict = clause;
-      else this.#assign(first, clause);
     }
-    watchers.length = kept;
-    others.length = kept;
+    watchers.cut(kept);
     return conflict;
   }
 
@@ -318,7 +318,7 @@ export class Solver {
       if (this.#values[other] === 0) continue;
       literals[1] = other;
       literals[at] = lost;
-      this.#watchAt(notLiteral(other), clause, none);
+      this.#watchers[notLiteral(other)]!.watch(clause, literals[0]!);
       return true;
     }
     return false;

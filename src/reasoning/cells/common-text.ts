@@ -1,0 +1,43 @@
+// Whether some text matches two patterns. Where both are literal texts with `.*` between them, as globs and tests of a
+// beginning, an end or a part are, it can be seen from their ends; else their automata know.
+
+import { textVectors } from './text-vectors.ts';
+
+/** True also where that is not known. */
+export function mayHaveCommonText(first: string, second: string): boolean {
+  const [one, other] = [literalParts(first), literalParts(second)];
+  if (one !== null && other !== null && one.length > 1 && other.length > 1) return haveCommonEnds(one, other);
+  const vectors = textVectors([first, second]);
+  return vectors === null || vectors.some(({ answers }) => answers.every(Boolean));
+}
+
+/** Between its ends, a text may hold all that both ask for, one after the other. */
+function haveCommonEnds(one: readonly string[], other: readonly string[]): boolean {
+  const [start, otherStart] = [one[0]!, other[0]!];
+  const [end, otherEnd] = [one.at(-1)!, other.at(-1)!];
+  return (
+    (start.startsWith(otherStart) || otherStart.startsWith(start)) &&
+    (end.endsWith(otherEnd) || otherEnd.endsWith(end))
+  );
+}
+
+const special = /[\\.+*?()|[\]{}^$]/;
+
+/** The literal texts before, between and after `.*`; null for a pattern of another form. */
+function literalParts(pattern: string): readonly string[] | null {
+  const parts: string[] = [];
+  let part = '';
+  for (let at = 0; at < pattern.length; at += 1) {
+    if (pattern.startsWith('.*', at)) {
+      parts.push(part);
+      part = '';
+      at += 1;
+    } else {
+      const isEscaped = pattern[at] === '\\' && special.test(pattern[at + 1] ?? '');
+      if (isEscaped) at += 1;
+      else if (special.test(pattern[at]!)) return null;
+      part += pattern[at];
+    }
+  }
+  return [...parts, part];
+}
