@@ -2,12 +2,13 @@
 // not be. So no guard is without a check, and no check passes for another reason than its guard.
 
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { verifyStore } from '../../src/service/audit/verify-store.ts';
 import { type GrantBasis, switchKind } from '../../src/service/store/contract/grant-basis.ts';
 import type { RequestRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
-import { agentRow, keyRow, pendingRow, requestRow, startMs } from './rows.ts';
+import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -28,7 +29,7 @@ interface Scene {
 }
 
 interface Guard {
-  readonly of: 'writ_fence' | 'writ_begin' | 'writ_append';
+  readonly of: 'writ_fence' | 'writ_begin' | 'writ_records' | 'writ_append';
   /** Part of the text of the function, and what stands there once the guard is out. */
   readonly out: readonly (readonly [part: string, instead: string])[];
   /** What is told of a request that must not be stored, or of which nobody knows. */
@@ -100,17 +101,46 @@ const guards: Readonly<Record<string, Guard>> = {
     told: 'fenced',
   },
   'that every other write is alone': {
+    of: 'writ_records',
+    out: [['PERFORM writ_alone();', 'NULL;']],
+    check: (scene) => toldBeside(scene, 'SELECT writ_beside()', toldOfChange),
+    told: 'after the other',
+    toldWithout: 'beside the other',
+  },
+  'that every other write is in turn': {
     of: 'writ_begin',
-    out: [['PERFORM writ_alone();', '']],
+    out: [['PERFORM writ_in_turn();', '']],
+    check: (scene) =>
+      toldBeside(scene, 'SELECT writ_in_turn()', ({ documents }) => documents.write([], null)),
+    told: 'after the other',
+    toldWithout: 'beside the other',
+  },
+  'that nobody is alone beside a refusal': {
+    of: 'writ_records',
+    out: [['PERFORM writ_beside();', 'NULL;']],
+    check: (scene) =>
+      toldBeside(scene, 'SELECT writ_alone()', ({ requests }) => requests.appendRefusal(refusalRecord())),
+    told: 'after the other',
+    toldWithout: 'beside the other',
+  },
+  'that refusals follow each other': {
+    of: 'writ_records',
+    out: [['FROM chain_end FOR UPDATE', 'FROM chain_end']],
     async check(scene) {
       const store = await scene.open();
-      return await whileUnderWay(scene, 'SELECT writ_beside()', async () => {
-        await toldOfChange(store);
-        return (await asleep(scene)).length > 0 ? 'beside a batch' : 'after the batch';
+      const other = `SELECT writ_records(false, '{changes}',
+        ARRAY['{"at_ms":1,"who":"p","what":"tried","subject":""}'],
+        ARRAY['{"after_json":null,"at_ms":1,"before_json":null,'], ARRAY['"kind":"change","sequence":'],
+        ARRAY[',"subject":"","what":"tried","who":"p"}'])`;
+      await whileUnderWay(scene, other, async () => {
+        await store.requests.appendRefusal(refusalRecord());
+        return '';
       });
+      const { chain } = await verifyStore(store);
+      return chain.kind;
     },
-    told: 'after the batch',
-    toldWithout: 'beside a batch',
+    told: 'whole',
+    toldWithout: 'broken',
   },
   'the version of the agent': {
     of: 'writ_append',
@@ -287,6 +317,19 @@ async function toldOfChange({ documents }: Store): Promise<string> {
     () => 'stored',
     (error) => String(error.code),
   );
+}
+
+/** Whether it is told while a transaction with these statements has not ended. */
+async function toldBeside(
+  scene: Scene,
+  statements: string,
+  tell: (store: Store) => Promise<unknown>,
+): Promise<string> {
+  const store = await scene.open();
+  return await whileUnderWay(scene, statements, async () => {
+    await tell(store);
+    return (await asleep(scene)).length > 0 ? 'beside the other' : 'after the other';
+  });
 }
 
 /** How often it was decided. */

@@ -34,7 +34,7 @@ function add({ agent, key, who }: NewAgent): Work<Awaited<ReturnType<AgentStore[
     await transaction.insert('keys', { ...keyColumns(key) });
     const after = { ...agentOnRecord(agent), keys: await keyEnds(transaction, agent.id) };
     const change = { atMs: agent.createdAtMs, who, what: 'agent-added', subject: agent.id };
-    await transaction.recordChange({ ...change, before: null, after });
+    transaction.recordChange({ ...change, before: null, after });
     return 'added';
   };
 }
@@ -61,7 +61,7 @@ function describe(change: AgentDescription): Work<AgentDescriptionResult> {
         ...[columns.rate_per_minute, columns.burst, columns.changed_ms, columns.tells_change],
       ],
     );
-    await transaction.recordChange({ atMs, who, what: 'agent-changed', subject, before, after });
+    transaction.recordChange({ atMs, who, what: 'agent-changed', subject, before, after });
     return 'changed';
   };
 }
@@ -77,7 +77,7 @@ function setStatus({ agentId: subject, atMs, status, who }: StatusChange): Work<
       [subject, status, atMs],
     );
     const [before, after] = [{ status: present }, { status }];
-    await transaction.recordChange({ atMs, who, what: statusNames[status], subject, before, after });
+    transaction.recordChange({ atMs, who, what: statusNames[status], subject, before, after });
     return 'changed';
   };
 }
@@ -97,7 +97,7 @@ function setSigning(change: SigningChange): Work<SigningChangeResult> {
     const before = signingOnRecord(present);
     const isSecretNew = signing !== 'off' && newSealedSecret !== null;
     const after = { ...signingOnRecord({ signing, sealedSigningSecret }), isSecretNew };
-    await transaction.recordChange({ atMs, who, what: 'signing-changed', subject, before, after });
+    transaction.recordChange({ atMs, who, what: 'signing-changed', subject, before, after });
     return 'changed';
   };
 }
@@ -120,7 +120,7 @@ function rotateKey(rotation: KeyRotation): Work<Awaited<ReturnType<AgentStore['r
     await transaction.insert('keys', { ...keyColumns(key) });
     await transaction.rows('UPDATE agents SET version = version + 1 WHERE id = $1', [subject]);
     const after = { keys: await keyEnds(transaction, subject) };
-    await transaction.recordChange({ atMs, who, what: 'key-rotated', subject, before, after });
+    transaction.recordChange({ atMs, who, what: 'key-rotated', subject, before, after });
     return 'added';
   };
 }

@@ -222,7 +222,8 @@ async function readOthers(
 
 function prune(checkpoint: SignedCheckpoint): Work<'pruned' | 'not-there'> {
   const { sequence, hash, atMs } = checkpoint;
-  return async ({ rows, recordChange, insert }) => {
+  return async ({ rows, alone, recordChange, insert }) => {
+    await alone();
     const named = tables.map((table) => `SELECT 1 FROM ${table} WHERE sequence = $1 AND hash = $2`);
     if ((await rows(named.join(' UNION ALL '), [sequence, hash])).length === 0) return 'not-there';
     const [last] = await rows<{ readonly sequence: number | null }>(
@@ -230,8 +231,7 @@ function prune(checkpoint: SignedCheckpoint): Work<'pruned' | 'not-there'> {
     );
     const before = { firstSequence: (last?.sequence ?? 0) + 1 };
     const after = { firstSequence: sequence + 1 };
-    // First, so that the number of the new record is after all that go.
-    await recordChange({ atMs, what: 'records-pruned', subject: '', before, after });
+    recordChange({ atMs, what: 'records-pruned', subject: '', before, after });
     for (const table of tables) await rows(`DELETE FROM ${table} WHERE sequence <= $1`, [sequence]);
     await rows('DELETE FROM checkpoints WHERE sequence < $1', [sequence]);
     await insert('checkpoints', columnsOf(checkpoint), 'ON CONFLICT DO NOTHING');

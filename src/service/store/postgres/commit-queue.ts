@@ -89,9 +89,9 @@ export class CommitQueue {
     this.#add(request);
   }
 
-  write<T>(work: Work<T>): Promise<T> {
+  write<T>(work: Work<T>, { isBeside }: Pick<WaitingWrite, 'isBeside'> = { isBeside: false }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#add({ work, resolve: resolve as WaitingWrite['resolve'], reject });
+      this.#add({ work, isBeside, resolve: resolve as WaitingWrite['resolve'], reject });
     });
   }
 
@@ -239,8 +239,9 @@ export class CommitQueue {
     if (first === undefined || 'make' in first) return await this.#sendRequests(nonces);
     this.#waiting.shift();
     this.#underWay = [first];
-    const options = { fence: this.#fence, nonces, actor: this.#options.actor };
-    const result = await this.server.asking(() => inTransaction(this.#connection, options, first.work));
+    const { work, isBeside } = first;
+    const options = { fence: this.#fence, nonces, actor: this.#options.actor, isBeside };
+    const result = await this.server.asking(() => inTransaction(this.#connection, options, work));
     this.#counted();
     first.resolve(result);
   }

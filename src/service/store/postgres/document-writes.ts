@@ -19,7 +19,7 @@ export function writeDocuments(
     }
     if (change === null) return 'changed';
     for (const kind of new Set(writes.map((write) => write.kind))) await raiseGeneration(transaction, kind);
-    await transaction.recordChange(change);
+    transaction.recordChange(change);
     return 'changed';
   };
 }

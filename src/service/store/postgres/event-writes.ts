@@ -11,6 +11,7 @@ import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
 import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isWrittenAfter } from './moved-meters.ts';
+import { isInUse } from './server/errors.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 export const requestWrites = { change, expireDue };
@@ -70,7 +71,7 @@ function expireDue(atMs: number, countMax: number): Work<readonly string[]> {
 
 async function record(transaction: Transaction, event: RequestEvent): Promise<void> {
   const columns = eventColumns(event);
-  await transaction.append('event', { ...columns });
+  transaction.append('event', { ...columns });
   await transaction.rows(
     'UPDATE requests SET now_status = $2, now_decided_ms = $3, now_expires_ms = $4 WHERE id = $1',
     [columns.request_id, columns.status, columns.decided_ms, columns.expires_ms],
@@ -110,8 +111,12 @@ async function settle({ rows }: Transaction, entry: MovedMeterEntry): Promise<vo
 }
 
 /** Whether another process has entered the meters since they were read. */
-async function haveMoved({ rows, slot }: Transaction, { places, position }: MetersRead): Promise<boolean> {
+async function haveMoved(
+  { rows, alone, slot }: Transaction,
+  { places, position }: MetersRead,
+): Promise<boolean> {
   if (position === null) return false;
+  await alone();
   const moved = await rows(
     `SELECT 1 FROM meter_entries JOIN unnest($2::text[], $3::text[]) AS place(definition, key)
        ON meter_entries.definition = place.definition AND meter_key = place.key
@@ -152,8 +157,9 @@ interface WaitingRefusal {
 const refusalsAtOnce = 500;
 
 /**
- * A write holds up all replicas, so the refusals that wait when its turn comes are stored by one, however many they are, and one
- * that the database refuses does no harm to the others. Each promise resolves once its refusal is stored.
+ * A commit is dear, so the refusals that wait when its turn comes are stored by one, however many they are, and one that the
+ * database refuses does no harm to the others. No decision rests on a refusal: it is stored beside all that others store. Each
+ * promise resolves once its refusal is stored.
  */
 export function createRefusalWrites(
   queue: Pick<CommitQueue, 'write'>,
@@ -164,15 +170,15 @@ export function createRefusalWrites(
   async function writeNext(): Promise<void> {
     let taken: readonly WaitingRefusal[] = [];
     try {
-      await queue.write(async ({ appendAll }) => {
-        taken = waiting.slice(0, refusalsAtOnce);
-        waiting = waiting.slice(refusalsAtOnce);
-        if (waiting.length > 0) void writeNext();
-        await appendAll(
-          'refusal',
-          taken.map(({ refusal }) => ({ ...refusalColumns(refusal) })),
-        );
-      });
+      await queue.write(
+        async ({ append }) => {
+          taken = waiting.slice(0, refusalsAtOnce);
+          waiting = waiting.slice(refusalsAtOnce);
+          if (waiting.length > 0) void writeNext();
+          for (const { refusal } of taken) append('refusal', { ...refusalColumns(refusal) });
+        },
+        { isBeside: true },
+      );
       for (const { resolve } of taken) resolve();
     } catch (error) {
       if (taken.length > 0 && isOfOne(error)) return taken.forEach(writeAlone);
@@ -184,8 +190,8 @@ export function createRefusalWrites(
   function writeAlone({ refusal, resolve, reject }: WaitingRefusal): void {
     const columns = { ...refusalColumns(refusal) };
     queue
-      .write(({ append }) => append('refusal', columns))
-      .then((isStored) => (isStored ? resolve() : reject(duplicateId(refusal.id))), reject);
+      .write(async ({ append }) => append('refusal', columns), { isBeside: true })
+      .then(resolve, (error) => reject(isInUse(error) ? duplicateId(refusal.id) : error));
   }
 
   return (refusal) =>

@@ -22,7 +22,8 @@ export async function isUntied(rows: Rows, olderThanMs: number): Promise<boolean
 }
 
 /** Another process may have been faster. */
-export const tie: Work<void> = async ({ rows, append }) => {
+export const tie: Work<void> = async ({ rows, alone, append }) => {
+  await alone();
   const lanes = await rows<LaneEnd>(
     `SELECT slot + 1 AS lane, lane_sequence AS sequence, lane_hash AS hash FROM replicas
      WHERE lane_sequence > 0 AND ${untied} ORDER BY slot`,
@@ -31,7 +32,7 @@ export const tie: Work<void> = async ({ rows, append }) => {
   const [now] = await rows<{ readonly atMs: number }>(
     'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "atMs"',
   );
-  await append('knot', { at_ms: now?.atMs ?? 0, ends_json: canonicalJson(laneTuples(lanes)) });
+  append('knot', { at_ms: now?.atMs ?? 0, ends_json: canonicalJson(laneTuples(lanes)) });
 };
 
 export interface KnotTimer {

@@ -83,6 +83,7 @@ export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Askin
     },
     forget: (definition, beforeMs, countMax) =>
       queue.write(async (transaction) => {
+        await transaction.alone();
         const gone = await transaction.rows<{ readonly key: string }>(
           `DELETE FROM meter_entries WHERE definition = $1 AND request_id IN (
              SELECT request_id FROM meter_entries WHERE definition = $1 AND granted_ms < $2 LIMIT $3)
@@ -110,7 +111,8 @@ const firstOfEach = [
   .join(' UNION ALL ');
 
 function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string })[]): Work<void> {
-  return async ({ rows }) => {
+  return async ({ rows, alone }) => {
+    await alone();
     await rows(
       `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written)
        SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value, '0'
@@ -146,6 +148,7 @@ function noteMeters(
 ): Work<readonly (number | null)[] | null> {
   return async (transaction) => {
     const { rows } = transaction;
+    await transaction.alone();
     const [control] = await rows<{ readonly isActive: boolean }>(
       'SELECT coalesce(policy_digest = $1, true) AS "isActive" FROM control',
       [policies],

@@ -107,7 +107,7 @@ function activate(
     if (present.epoch !== epoch || !isAgreed) return false;
     await rows('INSERT INTO policy_sets VALUES ($1, $2) ON CONFLICT DO NOTHING', [digest, filesJson]);
     await rows('UPDATE control SET policy_epoch = policy_epoch + 1, policy_digest = $1', [digest]);
-    await recordChange({
+    recordChange({
       atMs,
       what: 'policies-activated',
       subject: '',

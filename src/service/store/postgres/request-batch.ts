@@ -27,6 +27,8 @@ export interface WaitingRequest {
 /** A write of any other kind. */
 export interface WaitingWrite {
   readonly work: Work<unknown>;
+  /** It looks at nothing, and no decision rests on what it stores. */
+  readonly isBeside: boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }

@@ -1,9 +1,10 @@
-// A write of any kind but that of requests: a transaction of its own at the end of lane 0, beside which nobody stores anything, so
-// that what it looks for cannot change before it commits. INVARIANT: what a write changes and the records of it are stored together or
-// not at all.
+// A write of any kind but that of requests: a transaction of its own, in which no other such write comes between. Batches of
+// requests go on beside it until its records are put at the end of lane 0, all at once with its end. INVARIANT: what a write
+// changes and the records of it are stored together or not at all; batches before the records have seen nothing of it, and those
+// after see all.
 
 import { type CanonicalValue, canonicalJson } from '../contract/canonical-json.ts';
-import { type ChainEntry, type Link, linkHash, type RecordKind } from '../contract/chain.ts';
+import type { RecordKind } from '../contract/chain.ts';
 import type { NonceUse } from '../contract/records.ts';
 import type { Fence } from './fence.ts';
 import type { Connection } from './server/connection.ts';
@@ -30,11 +31,11 @@ export interface Transaction {
   rows<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
   /** How many rows were written; the columns are those of the object, named by this store alone. */
   insert(table: string, columns: Columns, onConflict?: string): Promise<number>;
-  /** A record at the end of lane 0, after all others; false where its id is in use, and then nothing of it is stored. */
-  append(kind: WrittenKind, columns: Columns): Promise<boolean>;
-  /** As `append`, of records with the same columns, by one statement; rejects where one of their ids is in use. */
-  appendAll(kind: WrittenKind, all: readonly Columns[]): Promise<void>;
-  recordChange(change: Change): Promise<void>;
+  /** A record that is put at the end of lane 0 when the write ends. */
+  append(kind: WrittenKind, columns: Columns): void;
+  recordChange(change: Change): void;
+  /** Resolves when no batch is under way, nor will be before the write ends: for one that looks at what they store. */
+  alone(): Promise<void>;
   /** Of the process; null where it does not serve. */
   readonly slot: number | null;
 }
@@ -48,9 +49,11 @@ const tables = {
 
 export type WrittenKind = keyof typeof tables;
 
-/** The last record of lane 0, and the last number that was given out in any. */
-interface Begin extends Link {
-  readonly number: number;
+/** A record without its place, and its canonical JSON around what it follows and its number. */
+interface NewRecord {
+  readonly table: string;
+  readonly row: string;
+  readonly parts: readonly [head: string, between: string, tail: string];
 }
 
 export interface TransactionOptions {
@@ -58,109 +61,109 @@ export interface TransactionOptions {
   readonly nonces: readonly NonceUse[];
   /** Who makes the changes that name nobody. */
   readonly actor: string;
+  /** It holds nobody up: it looks at nothing, and no decision rests on what it stores. */
+  readonly isBeside?: boolean;
 }
 
 /** Rejects with what the server reported; nothing is stored then unless the connection is lost. */
 export async function inTransaction<T>(
   connection: Connection,
-  { fence, nonces, actor }: TransactionOptions,
+  { fence, nonces, actor, isBeside = false }: TransactionOptions,
   work: Work<T>,
 ): Promise<T> {
   const rows = <R>(text: string, values: readonly unknown[] = []) => connection.query<R>({ text }, values);
+  const begin = isBeside ? 'writ_fence' : 'writ_begin';
+  // What the work asks is sent behind it at once, and fails where it does.
+  const begun = Promise.all([
+    rows('BEGIN'),
+    rows(`SELECT ${begin}($1, $2, $3)`, [fence.slot, fence.epoch, fence.batch]),
+  ]);
+  const { transaction, records } = createTransaction(rows, { actor, slot: fence.slot });
   let value: T;
-  let end: Link | null;
   try {
-    const [, [begin]] = await Promise.all([
-      rows('BEGIN'),
-      rows<Begin>('SELECT number, sequence, hash FROM writ_begin($1, $2, $3)', [
-        ...[fence.slot, fence.epoch, fence.batch],
-      ]),
-      insertNonces(rows, nonces, fence.instance),
-    ]);
-    if (begin === undefined) throw new Error('the chain has an end');
-    const { transaction, moved } = createTransaction(rows, begin, { actor, slot: fence.slot });
     value = await work(transaction);
-    end = moved();
   } catch (error) {
     // Where that does not work either the server ends the transaction with the connection.
     if (!connection.isLost()) await rows('ROLLBACK').catch(() => connection.destroy());
-    throw error;
+    throw await begun.then(
+      () => error,
+      (first: unknown) => first,
+    );
   }
-  const ending = end === null ? [] : [rows('SELECT writ_end($1, $2)', [end.sequence, end.hash])];
-  // Where the first fails, the server rolls back.
-  await Promise.all([...ending, rows('COMMIT')]);
+  const ending = records.length === 0 ? [] : [putRecords(rows, records, !isBeside)];
+  // Where one fails, the server rolls back.
+  await Promise.all([begun, ...ending, ...insertNonces(rows, nonces, fence.instance), rows('COMMIT')]);
   return value;
 }
 
-async function insertNonces(
+async function putRecords(
+  rows: Transaction['rows'],
+  records: readonly NewRecord[],
+  isAlone: boolean,
+): Promise<void> {
+  const part = (at: 0 | 1 | 2) => records.map(({ parts }) => parts[at]);
+  await rows('SELECT writ_records($1, $2, $3, $4, $5, $6)', [
+    ...[isAlone, records.map(({ table }) => table), records.map(({ row }) => row)],
+    ...[part(0), part(1), part(2)],
+  ]);
+}
+
+function insertNonces(
   rows: Transaction['rows'],
   nonces: readonly NonceUse[],
   owner: string,
-): Promise<void> {
+): readonly Promise<unknown>[] {
   const latest = nonces.at(-1);
-  if (latest === undefined) return;
-  await rows(
-    `INSERT INTO nonces (kept_until_ms, used_ms, nonce, owner)
-     SELECT kept_until, used, nonce, $4 FROM unnest($1::int8[], $2::int8[], $3::text[]) AS n(kept_until, used, nonce)
-     ON CONFLICT DO NOTHING`,
-    [
-      ...[nonces.map((use) => use.keptUntilMs), nonces.map((use) => use.usedAtMs)],
-      ...[nonces.map((use) => use.nonce), owner],
-    ],
-  );
-  await rows('DELETE FROM nonces WHERE kept_until_ms < $1', [latest.usedAtMs]);
+  if (latest === undefined) return [];
+  return [
+    rows(
+      `INSERT INTO nonces (kept_until_ms, used_ms, nonce, owner)
+       SELECT kept_until, used, nonce, $4 FROM unnest($1::int8[], $2::int8[], $3::text[]) AS n(kept_until, used, nonce)
+       ORDER BY nonce COLLATE "C" ON CONFLICT DO NOTHING`,
+      [
+        ...[nonces.map((use) => use.keptUntilMs), nonces.map((use) => use.usedAtMs)],
+        ...[nonces.map((use) => use.nonce), owner],
+      ],
+    ),
+    rows(
+      `DELETE FROM nonces WHERE nonce IN (
+         SELECT nonce FROM nonces WHERE kept_until_ms < $1 FOR UPDATE SKIP LOCKED)`,
+      [latest.usedAtMs],
+    ),
+  ];
 }
 
 function createTransaction(
   rows: Transaction['rows'],
-  begin: Begin,
   { actor, slot }: { readonly actor: string; readonly slot: number | null },
 ) {
-  let end: Link = begin;
-  let { number } = begin;
+  const records: NewRecord[] = [];
   const insert = async (table: string, columns: Columns, onConflict = ''): Promise<number> => {
     const names = Object.keys(columns);
     const places = names.map((_, at) => `$${at + 1}`);
     const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING 1`;
     return (await rows(text, Object.values(columns))).length;
   };
-  const recordAfter = (last: Link, kind: WrittenKind, columns: Columns) => {
-    const sequence = Math.max(number, last.sequence) + 1;
-    const follows = last.sequence === sequence - 1 ? {} : { follows: last.sequence };
-    // Columns of records hold texts, numbers and nulls.
-    const hash = linkHash(last.hash, { ...columns, ...follows, kind, sequence } as ChainEntry);
+  const append = (kind: WrittenKind, columns: Columns): void => {
     const by = kind === 'change' || kind === 'knot' ? {} : { slot };
-    return { ...columns, ...follows, ...by, sequence, hash };
+    const row = JSON.stringify({ ...columns, ...by });
+    records.push({ table: tables[kind], row, parts: partsOf(kind, columns) });
   };
-  const goOn = ({ sequence, hash }: Link): void => {
-    end = { sequence, hash };
-    number = sequence;
-  };
-  const append = async (kind: WrittenKind, columns: Columns): Promise<boolean> => {
-    const record = recordAfter(end, kind, columns);
-    const onConflict = 'id' in columns ? 'ON CONFLICT (id) DO NOTHING' : '';
-    if ((await insert(tables[kind], record, onConflict)) === 0) return false;
-    goOn(record);
-    return true;
-  };
-  const appendAll = async (kind: WrittenKind, all: readonly Columns[]): Promise<void> => {
-    let last = end;
-    const records = all.map((columns) => {
-      const record = recordAfter(last, kind, columns);
-      last = record;
-      return record;
-    });
-    const names = Object.keys(records[0] ?? {}).join(', ');
-    const table = tables[kind];
-    const text = `INSERT INTO ${table} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${table}, $1::json)`;
-    await rows(text, [JSON.stringify(records)]);
-    goOn(last);
-  };
-  const recordChange = async ({ atMs, what, who = actor, subject, before, after }: Change) => {
+  const recordChange = ({ atMs, what, who = actor, subject, before, after }: Change): void => {
     const text = (value: CanonicalValue) => (value === null ? null : canonicalJson(value));
     const columns = { at_ms: atMs, who, what, subject, before_json: text(before), after_json: text(after) };
-    await append('change', columns);
+    append('change', columns);
   };
-  const transaction: Transaction = { rows, insert, append, appendAll, recordChange, slot };
-  return { transaction, moved: () => (end === begin ? null : end) };
+  const alone = async () => void (await rows('SELECT writ_alone()'));
+  const transaction: Transaction = { rows, insert, append, recordChange, alone, slot };
+  return { transaction, records };
+}
+
+function partsOf(kind: WrittenKind, columns: Columns): NewRecord['parts'] {
+  const [follows, sequence] = ['"follows":', '"sequence":'];
+  const text = canonicalJson({ ...columns, follows: 0, kind, sequence: 0 });
+  // A quotation mark within a value has a backslash before it.
+  const [followsAt, sequenceAt] = [text.indexOf(follows), text.indexOf(sequence) + sequence.length];
+  const between = text.slice(followsAt + `${follows}0,`.length, sequenceAt);
+  return [text.slice(0, followsAt), between, text.slice(sequenceAt + '0'.length)];
 }

@@ -29,6 +29,7 @@ const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['25006', 'unreachable'],
   // Texts are well-formed before they are sent, so this is all that the server may find in them.
   ['22021', 'zero-byte'],
+  ['22P05', 'zero-byte'],
   ['53100', 'full'],
   ['53', 'unreachable'],
   ['55P03', 'locked'],
@@ -60,6 +61,12 @@ export function isLostRace(error: unknown): boolean {
   return (
     error.code === '40P01' || ('constraint' in error && error.constraint === 'requests_by_idempotency_key')
   );
+}
+
+/** A row with this key is there already. */
+export function isInUse(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return cause instanceof Error && 'code' in cause && cause.code === '23505';
 }
 
 /** `fault`: the end of a sentence about the server. */

@@ -1,5 +1,6 @@
--- The statements that store. A process that serves stores its batches in its own lane, beside those of others; every other
--- write is alone. Locks are taken in this order: the slot, meters, all others' writes, agents, nonces, idempotency keys.
+-- The statements that store. A process that serves stores its batches in its own lane, beside those of others. Every other
+-- write is in turn, beside batches while it looks and changes, and alone from where its records are put at the end of lane 0.
+-- Locks are taken in this order: the slot, meters, the turn, agents, all others' writes, nonces, idempotency keys.
 
 -- Why this server does not keep what it acknowledges as the session's `writ.durability` promises: the end of a sentence; null
 -- where it does.
@@ -40,18 +41,49 @@ CREATE OR REPLACE FUNCTION writ_beside() RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock_shared(1465012566)
 $$;
 
--- Begins a write that is alone: the last number that was given out, and the end of lane 0.
-CREATE OR REPLACE FUNCTION writ_begin(
-  p_slot int2, p_epoch int8, p_batch int8, OUT number int8, OUT sequence int8, OUT hash text
-) LANGUAGE plpgsql AS $$
+-- Until its transaction ends no other write than batches is carried out.
+CREATE OR REPLACE FUNCTION writ_in_turn() RETURNS void LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(1465012567) $$;
+
+-- Begins a write that is no batch. What other such writes change stays as it is until it ends; batches go on.
+CREATE OR REPLACE FUNCTION writ_begin(p_slot int2, p_epoch int8, p_batch int8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM writ_fence(p_slot, p_epoch, p_batch);
-  PERFORM writ_alone();
-  SELECT greatest(chain_end.sequence, (SELECT max(lane_sequence) FROM replicas)), chain_end.sequence, chain_end.hash
-    INTO number, sequence, hash FROM chain_end;
+  PERFORM writ_in_turn();
 END $$;
 
--- Ends a write that has put records into lane 0.
+-- Puts records at the end of lane 0, each into its table: `row` is what stands there, `head`, `between` and `tail` are its
+-- canonical JSON around what it follows and its number. Alone where batches look at what is recorded here, for then those
+-- before have seen nothing of it and those after all; else beside them, one such writer after the other.
+CREATE OR REPLACE FUNCTION writ_records(
+  p_is_alone bool, p_table text[], p_row text[], p_head text[], p_between text[], p_tail text[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  number int8;
+  last int8;
+  link text;
+  ends jsonb[] := '{}';
+  name text;
+BEGIN
+  IF p_is_alone THEN PERFORM writ_alone(); ELSE PERFORM writ_beside(); END IF;
+  SELECT sequence, hash INTO last, link FROM chain_end FOR UPDATE;
+  FOR i IN 1..cardinality(p_row) LOOP
+    number := nextval('record_numbers');
+    link := encode(sha256(convert_to(
+      link || p_head[i] || CASE WHEN last = number - 1 THEN '' ELSE '"follows":' || last || ',' END
+        || p_between[i] || number || p_tail[i], 'UTF8')), 'hex');
+    ends := ends || jsonb_build_object('sequence', number, 'hash', link,
+      'follows', CASE WHEN last <> number - 1 THEN last END);
+    last := number;
+  END LOOP;
+  FOR name IN SELECT DISTINCT unnest(p_table) LOOP
+    EXECUTE format('INSERT INTO %1$I SELECT filled.* FROM unnest($1, $2, $3) AS one(at, record, place),
+      jsonb_populate_record(NULL::%1$I, record::jsonb || place) AS filled WHERE at = %1$L', name)
+      USING p_table, p_row, ends;
+  END LOOP;
+  UPDATE chain_end SET sequence = last, hash = link;
+END $$;
+
+-- Ends a write that has put records into lane 0 by itself, alone.
 CREATE OR REPLACE FUNCTION writ_end(p_sequence int8, p_hash text) RETURNS void LANGUAGE sql AS $$
   UPDATE chain_end SET sequence = p_sequence, hash = p_hash;
   SELECT setval('record_numbers', p_sequence);
@@ -114,16 +146,20 @@ DECLARE
   moved int4[] := '{}';
 BEGIN
   IF p_slot IS NULL THEN
-    SELECT begun.number, begun.sequence, begun.hash INTO number, last, link FROM writ_begin(NULL, NULL, NULL) AS begun;
+    PERFORM writ_in_turn();
+    PERFORM writ_alone();
+    SELECT greatest(chain_end.sequence, (SELECT max(lane_sequence) FROM replicas)), chain_end.sequence, chain_end.hash
+      INTO number, last, link FROM chain_end;
   ELSE
     PERFORM writ_fence(p_slot, p_epoch, p_batch);
     IF cardinality(m_request) > 0 THEN PERFORM writ_lock_meters(m_definition, m_key); END IF;
-    PERFORM writ_beside();
-    SELECT lane_sequence, lane_hash INTO last, link FROM replicas WHERE slot = p_slot;
+    -- Before it is beside others: who changes one of these agents holds its row while this waits, and is alone then.
     IF 'pending' = ANY (r_status) THEN
       PERFORM FROM agents WHERE id IN (SELECT agent FROM unnest(r_agent, r_status) AS r(agent, status) WHERE status = 'pending')
         ORDER BY id FOR NO KEY UPDATE;
     END IF;
+    PERFORM writ_beside();
+    SELECT lane_sequence, lane_hash INTO last, link FROM replicas WHERE slot = p_slot;
   END IF;
   -- After the locks, so that what was changed while this waited is seen.
   switches := coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0);
