@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { totpAt } from '../../src/service/people/totp.ts';
+import { type Answer, post } from './call.ts';
 import {
   type Agent,
   ask,
@@ -80,7 +81,7 @@ async function sayWhatBecame(world: World, { apiKey }: Agent, id: string): Promi
   await Promise.all(
     [true, false].map(async (executed, place) => {
       const path = `${url(place)}/v1/requests/${id}/outcome`;
-      const reply = await post(path, { 'x-agent-api-key': apiKey }, { executed });
+      const reply = await say(path, { 'x-agent-api-key': apiKey }, { executed });
       if (reply !== null) world.outcomes.push({ id, executed, isTaken: reply.status === 200 });
     }),
   );
@@ -119,33 +120,23 @@ async function stepUps(world: World, { email, password, headers, secret }: Owner
     const code = totpAt(secret, step * codeStepMs);
     const answers = await Promise.all(
       requests.map((id, place) =>
-        post(`${url(place)}/v1/requests/${id}/step-up`, headers, { password, code }),
+        say(`${url(place)}/v1/requests/${id}/step-up`, headers, { password, code }),
       ),
     );
-    const granted = requests.filter((_, at) => answers[at]?.body.status === 'approved');
+    const granted = requests.filter((_, at) => statusIn(answers[at]) === 'approved');
     world.proofs.push({ step, person: email, requests, granted });
     if (answers.some((answer) => answer !== null && answer.status < 500)) judged = step;
   }
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: { readonly status?: string };
+/** Null where no answer came. */
+function say(url: string, headers: Headers, body: object): Promise<Answer | null> {
+  return post({ url, headers, body: JSON.stringify(body), patienceMs: peoplePatienceMs });
 }
 
-/** Null where no answer came. */
-async function post(url: string, headers: Headers, body: object): Promise<Answer | null> {
-  try {
-    const reply = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(peoplePatienceMs),
-    });
-    return { status: reply.status, body: (await reply.json()) as Answer['body'] };
-  } catch {
-    return null;
-  }
+/** What a reply says of how a request stands. */
+function statusIn(answer: Answer | null | undefined): string | undefined {
+  return (answer?.body as { readonly status?: string } | undefined)?.status;
 }
 
 interface Voting {
@@ -158,9 +149,9 @@ interface Voting {
 /** How the request stands by the reply; null where the vote was not taken. */
 async function vote(world: World, url: string, { id, agent, word, headers }: Voting): Promise<string | null> {
   const begunAtMs = performance.now();
-  const reply = await post(url, headers, { comment: 'looked at' });
+  const reply = await say(url, headers, { comment: 'looked at' });
   if (reply === null) return null;
-  const said = reply.status === 200 ? (reply.body.status ?? null) : null;
+  const said = reply.status === 200 ? (statusIn(reply) ?? null) : null;
   world.votes.push({ id, agent, word, said, begunAtMs, endedAtMs: performance.now() });
   return said;
 }

@@ -5,8 +5,9 @@ import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Service, startService, temporary } from '../acceptance/service.ts';
-import { openWire, type Wire } from '../store/cut-wire.ts';
+import type { Wire } from '../store/cut-wire.ts';
 import type { PostgresServer, TestDatabase } from '../store/postgres-server.ts';
+import { openWireThread } from './wire-thread.ts';
 
 export interface Replica {
   readonly at: number;
@@ -50,7 +51,7 @@ export async function startReplicas(
     const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
     mkdirSync(policies, { recursive: true });
     write(policies, text);
-    all.push({ at, service: null, policies, wire: await openWire(server, database) });
+    all.push({ at, service: null, policies, wire: await openWireThread(server, database) });
   }
   const start = async (replica: Replica) => {
     const { wire, policies } = replica;

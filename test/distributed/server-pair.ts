@@ -1,7 +1,7 @@
 // Two servers: a primary, and a standby that has each record before it is told. Where the primary is killed the standby takes its
 // place, and what is left of the primary becomes the standby of that.
 
-import { appendFileSync, chownSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { chown, copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,12 +20,17 @@ export async function startPair(programs?: string): Promise<ServerPair> {
   const places = [first, join(folder, 'other')];
   let standby = await startStandby(primary, join(folder, 'other'));
   await waitForStandby(primary);
+  // Whoever goes by this path comes to the primary.
+  const socket = join(folder, 'primary');
+  const leadTo = ({ socket: target }: PostgresServer) => {
+    symlinkSync(target, `${socket}.next`);
+    renameSync(`${socket}.next`, socket);
+  };
+  leadTo(primary);
   const pair: ServerPair = {
     folder,
     bin,
-    get socket() {
-      return primary.socket;
-    },
+    socket,
     createDatabase: () => primary.createDatabase(),
     urlOf: (database) => primary.urlOf(database),
     query: (text, database) => primary.query(text, database),
@@ -44,6 +49,7 @@ export async function startPair(programs?: string): Promise<ServerPair> {
       // The server takes a while to hear of it, and acknowledges nothing before.
       await commit(standby);
       primary = standby;
+      leadTo(primary);
       onPromoted();
       const place = places.find((path) => path !== primary.socket) ?? first;
       // Meanwhile this process carries what is asked and answered.

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
+import { post } from './call.ts';
 import type { Replicas } from './replicas.ts';
 import type { ServerPair } from './server-pair.ts';
 import type { Told, ToldLog } from './told.ts';
@@ -193,31 +194,22 @@ export async function ask(world: World, url: string, agent: Agent, call: Call): 
   const { action: action_key = 'pay.send', amount } = call;
   const body = JSON.stringify({ action_key, payload: { amount, currency: 'USD' } });
   const headers: Record<string, string> = {
-    'content-type': 'application/json',
     'x-agent-api-key': agent.apiKey,
     'x-agent-session': call.session,
   };
   if (call.key !== undefined) headers['idempotency-key'] = call.key;
   if (call.nonce !== undefined) headers['x-service-signature'] = signature(agent, call.nonce, body);
   const begunAtMs = performance.now();
-  try {
-    const reply = await fetch(`${url}/v1/authorize`, {
-      method: 'POST',
-      headers,
-      body,
-      signal: AbortSignal.timeout(patienceMs),
-    });
-    const answer = (await reply.json()) as { readonly decision?: string; readonly request_id?: string };
-    const { decision = null, request_id: id = null } = answer;
-    const { key = null, nonce = null } = call;
-    const endedAtMs = performance.now();
-    const { status } = reply;
-    const told = { id, agent: agent.id, decision, status, key, nonce, begunAtMs, endedAtMs };
-    world.told.add(told);
-    return told;
-  } catch {
-    return null;
-  }
+  const reply = await post({ url: `${url}/v1/authorize`, headers, body, patienceMs });
+  if (reply === null) return null;
+  const { status } = reply;
+  const answer = reply.body as { readonly decision?: string; readonly request_id?: string };
+  const { decision = null, request_id: id = null } = answer;
+  const { key = null, nonce = null } = call;
+  const endedAtMs = performance.now();
+  const told = { id, agent: agent.id, decision, status, key, nonce, begunAtMs, endedAtMs };
+  world.told.add(told);
+  return told;
 }
 
 function signature({ secret }: Agent, nonce: string, body: string): string {

@@ -25,7 +25,7 @@ interface FoundByKey {
 }
 
 /** A look that is under way, by how much had been changed when it began. */
-interface LookBegun extends Moment {
+export interface LookBegun extends Moment {
   readonly changesHere: number;
 }
 
@@ -34,6 +34,8 @@ export interface FoundKeys<Found extends FoundByKey> {
   cached(name: string, keyText: string, now: Moment): Found | null;
   /** Before a look: what changes during it makes it out of date. */
   begin(now: Moment): LookBegun;
+  /** Whether what comes of a look that is under way may be relied on now. */
+  isFresh(begun: LookBegun, now: Moment): boolean;
   /** Under all of the names; what has not changed is the same object as before. */
   keep(names: readonly string[], found: Found, begun: LookBegun): Found;
   isCurrent(name: string, found: Found, now: Moment): boolean;
@@ -68,6 +70,8 @@ export function createFoundKeys<Found extends FoundByKey>(changesHere: () => num
       return timingSafeEqual(sent, entry.digest) ? entry.found : null;
     },
     begin: (now) => ({ ...now, changesHere: changesHere() }),
+    isFresh: (begun, { steadyMs }) =>
+      steadyMs - begun.steadyMs < cachedMsMax && begun.changesHere === changesHere(),
     keep(names, found, { changesHere, steadyMs: foundAtMs }) {
       const kept = sameAsBefore(byName.get(names[0] ?? '')?.found, found);
       const digest = Buffer.from(kept.key.digest, 'latin1');

@@ -1,5 +1,5 @@
 // Writes one after the other over one connection: requests that come while it is busy are the next batch, and one statement;
-// any other write is a transaction. INVARIANT: a promise resolves only after the server has acknowledged the commit; when the
+// any other write is a transaction, and they take turns. INVARIANT: a promise resolves only after the server has acknowledged the commit; when the
 // connection breaks, what was under way is uncertain, all that waits is refused, and nothing is sent before the slot is
 // claimed again.
 
@@ -22,7 +22,6 @@ import { withMetersLocked } from './lock-meters.ts';
 import { MovedMeters } from './moved-meters.ts';
 import {
   answerBatch,
-  firstRequests,
   gather,
   type SentRequest,
   settleDoubt,
@@ -36,6 +35,7 @@ import { type Connection, connect } from './server/connection.ts';
 import { fenced, isLostRace, serverFault, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
 import { Liveness } from './server/liveness.ts';
 import { inTransaction, type Work } from './transaction.ts';
+import { WaitingList } from './waiting-list.ts';
 
 export interface CommitQueueOptions {
   readonly url: string;
@@ -62,7 +62,7 @@ export class CommitQueue {
   readonly server = new Liveness();
   #connection: Connection;
   #fence: Fence = noFence();
-  #waiting: Waiting[] = [];
+  readonly #waiting = new WaitingList();
   #nonces: readonly NonceUse[] = [];
   #sentNonces: readonly NonceUse[] = [];
   #settling: readonly WaitingAnswer[] = [];
@@ -89,9 +89,9 @@ export class CommitQueue {
     this.#add(request);
   }
 
-  write<T>(work: Work<T>, { isBeside }: Pick<WaitingWrite, 'isBeside'> = { isBeside: false }): Promise<T> {
+  write<T>(work: Work<T>, turn: WaitingWrite['turn'] = 'kept'): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#add({ work, isBeside, resolve: resolve as WaitingWrite['resolve'], reject });
+      this.#add({ work, turn, resolve: resolve as WaitingWrite['resolve'], reject });
     });
   }
 
@@ -162,7 +162,7 @@ export class CommitQueue {
 
   #add(waiting: Waiting): void {
     const error = this.#refusal();
-    if (error === null) this.#waiting.push(waiting);
+    if (error === null) this.#waiting.add(waiting);
     else waiting.reject(error);
     this.#pump();
   }
@@ -226,7 +226,7 @@ export class CommitQueue {
     const requests = this.#underWay.filter((one) => 'make' in one);
     if (this.#connection.isLost() || requests.length < this.#underWay.length) return false;
     for (const { takeBack } of requests) takeBack();
-    this.#waiting.unshift(...requests);
+    this.#waiting.addFirst(requests);
     return true;
   }
 
@@ -235,20 +235,18 @@ export class CommitQueue {
     // In one step with what is sent: no request goes before its nonce.
     const nonces = this.#nonces;
     [this.#sentNonces, this.#nonces] = [nonces, []];
-    const [first] = this.#waiting;
-    if (first === undefined || 'make' in first) return await this.#sendRequests(nonces);
-    this.#waiting.shift();
-    this.#underWay = [first];
-    const { work, isBeside } = first;
+    const next = this.#waiting.next(batchMax);
+    if (!('work' in next)) return await this.#sendRequests(next, nonces);
+    this.#underWay = [next];
+    const isBeside = next.turn === 'beside';
     const options = { fence: this.#fence, nonces, actor: this.#options.actor, isBeside };
-    const result = await this.server.asking(() => inTransaction(this.#connection, options, work));
+    const result = await this.server.asking(() => inTransaction(this.#connection, options, next.work));
     this.#counted();
-    first.resolve(result);
+    next.resolve(result);
   }
 
   /** Where other processes enter the same meters just now these are locked first, so that what is decided on them holds. */
-  async #sendRequests(nonces: readonly NonceUse[]): Promise<void> {
-    const asked = firstRequests(this.#waiting, batchMax);
+  async #sendRequests(asked: readonly WaitingRequest[], nonces: readonly NonceUse[]): Promise<void> {
     const places = asked.flatMap((one) => one.places);
     if (!this.moved.isShared(places)) return await this.#append(asked, nonces, (send) => send());
     await this.#append(asked, nonces, (send) =>
@@ -261,15 +259,15 @@ export class CommitQueue {
 
   /** `around` calls `send` once the requests may be decided. */
   async #append(
-    asked: WaitingRequest[],
+    asked: readonly WaitingRequest[],
     nonces: readonly NonceUse[],
     around: (send: () => Promise<Appended | null>) => Promise<Appended | null>,
   ): Promise<void> {
-    const countBefore = asked.length;
+    const left = [...asked];
     let batch: readonly SentRequest[] = [];
     const send = async (): Promise<Appended | null> => {
-      batch = takeBatch(asked, batchMax);
-      this.#waiting.splice(0, countBefore - asked.length);
+      batch = takeBatch(left, batchMax);
+      this.#waiting.remove(asked.slice(0, asked.length - left.length));
       this.#sent = batch;
       this.#underWay = batch.map(({ waiting }) => waiting);
       const requests = batch.map(({ prepared }) => prepared);
@@ -286,7 +284,7 @@ export class CommitQueue {
     const again = answerBatch(batch, appended);
     if (again.length === 0) return;
     this.moved.noteShared(again.flatMap(({ places }) => places));
-    this.#waiting.unshift(...again);
+    this.#waiting.addFirst(again);
   }
 
   async #catchUp(): Promise<void> {
@@ -313,8 +311,9 @@ export class CommitQueue {
     } else for (const one of batch) if ('make' in one) one.takeBack();
     if (error.code === 'fenced') this.#end(error);
     // One that the database refuses does no harm to the others of its batch.
-    if (error.code === 'internal' && batch.length > 1)
-      this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));
+    const requests = batch.filter((one) => 'make' in one);
+    if (error.code === 'internal' && requests.length > 1)
+      this.#waiting.addFirst(requests.map((waiting) => ({ ...waiting, isAlone: true })));
     else for (const { reject } of batch) reject(error);
     return error;
   }
@@ -332,8 +331,8 @@ export class CommitQueue {
   }
 
   #refuseWaiting(error: StoreError): void {
-    const refused = [...this.#waiting, ...this.#settling];
-    [this.#waiting, this.#settling] = [[], []];
+    const refused = [...this.#waiting.clear(), ...this.#settling];
+    this.#settling = [];
     for (const { reject } of refused) reject(error);
   }
 

@@ -32,9 +32,11 @@ export function documentStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'writ
       return (await rows<{ readonly generation: number }>(text, [kind]))[0]?.generation ?? 0;
     },
     write: (writes, change) =>
-      changes.during(kindsOf(writes), () => queue.write(writeDocuments(writes, change))),
+      changes.during(kindsOf(writes), () =>
+        queue.write(writeDocuments(writes, change), change === null ? 'left' : 'kept'),
+      ),
     removeEnded: (kind, atMs, countMax) =>
-      changes.during([kind], () => queue.write(removeEnded(kind, atMs, countMax))),
+      changes.during([kind], () => queue.write(removeEnded(kind, atMs, countMax), 'left')),
     changesHere: changes.of,
   };
 }

@@ -170,15 +170,12 @@ export function createRefusalWrites(
   async function writeNext(): Promise<void> {
     let taken: readonly WaitingRefusal[] = [];
     try {
-      await queue.write(
-        async ({ append }) => {
-          taken = waiting.slice(0, refusalsAtOnce);
-          waiting = waiting.slice(refusalsAtOnce);
-          if (waiting.length > 0) void writeNext();
-          for (const { refusal } of taken) append('refusal', { ...refusalColumns(refusal) });
-        },
-        { isBeside: true },
-      );
+      await queue.write(async ({ append }) => {
+        taken = waiting.slice(0, refusalsAtOnce);
+        waiting = waiting.slice(refusalsAtOnce);
+        if (waiting.length > 0) void writeNext();
+        for (const { refusal } of taken) append('refusal', { ...refusalColumns(refusal) });
+      }, 'beside');
       for (const { resolve } of taken) resolve();
     } catch (error) {
       if (taken.length > 0 && isOfOne(error)) return taken.forEach(writeAlone);
@@ -190,7 +187,7 @@ export function createRefusalWrites(
   function writeAlone({ refusal, resolve, reject }: WaitingRefusal): void {
     const columns = { ...refusalColumns(refusal) };
     queue
-      .write(async ({ append }) => append('refusal', columns), { isBeside: true })
+      .write(async ({ append }) => append('refusal', columns), 'beside')
       .then(resolve, (error) => reject(isInUse(error) ? duplicateId(refusal.id) : error));
   }
 

@@ -47,7 +47,7 @@ export function createKnotTimer({ rows }: ReadPool, queue: Pick<CommitQueue, 'wr
   // A knot that was not stored is stored by the next turn, or by another process.
   const tieWhereDue = async (olderThanMs: number): Promise<void> => {
     if (queue.fence.slot === null) return;
-    if (await isUntied(rows, olderThanMs).catch(() => false)) await queue.write(tie).catch(() => {});
+    if (await isUntied(rows, olderThanMs).catch(() => false)) await queue.write(tie, 'left').catch(() => {});
   };
   const turn = (): void => {
     tying ??= tieWhereDue(everyMs / 2).finally(() => {

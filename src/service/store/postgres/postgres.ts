@@ -68,7 +68,7 @@ interface Opened {
 }
 
 function createStore({ url, pool, queue, masterKey }: Opened): Store {
-  const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
+  const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted), 'left'));
   const asking = createAsking(queue);
   const knots = createKnotTimer(pool, queue);
   const search = createSearchThread(new URL('./search/database-searcher.ts', import.meta.url), { url });

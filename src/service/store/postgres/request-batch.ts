@@ -27,8 +27,11 @@ export interface WaitingRequest {
 /** A write of any other kind. */
 export interface WaitingWrite {
   readonly work: Work<unknown>;
-  /** It looks at nothing, and no decision rests on what it stores. */
-  readonly isBeside: boolean;
+  /**
+   * `kept`: what comes later is carried out later. `left`: requests that come later may be stored before it. `beside`: they may,
+   * and it holds nobody up, for it looks at nothing and no decision rests on what it stores.
+   */
+  readonly turn: 'kept' | 'left' | 'beside';
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -58,15 +61,6 @@ export async function gather(countNow: () => number): Promise<void> {
     if (before >= enoughWrites) return;
     await nextTurn();
   }
-}
-
-export function firstRequests(waiting: readonly Waiting[], countMax: number): WaitingRequest[] {
-  const requests: WaitingRequest[] = [];
-  for (const one of waiting) {
-    if (!('make' in one) || requests.length === countMax) break;
-    requests.push(one);
-  }
-  return requests;
 }
 
 /** Decides as many of the first as can be judged together; these, and those that come to nothing, leave the list. */

@@ -70,11 +70,11 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
       const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;
       return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
     },
-    change: (change) => queue.write(requestWrites.change(change)),
+    change: (change) => queue.write(requestWrites.change(change), 'left'),
     // A write holds up all replicas: mostly nothing is due.
     expireDue: async (atMs, countMax) =>
       (await rows(`SELECT 1 FROM requests WHERE ${isPending} AND ${endNow} <= $1 LIMIT 1`, [atMs])).length > 0
-        ? await queue.write(requestWrites.expireDue(atMs, countMax))
+        ? await queue.write(requestWrites.expireDue(atMs, countMax), 'left')
         : [],
     appendRefusal: createRefusalWrites(queue),
     async refusals(agentId, countMax) {

@@ -67,7 +67,7 @@ export function statisticsStore(
           'SELECT rule, from_outcome AS "from", to_outcome AS "to", count FROM shadow_changes ORDER BY rule',
         ),
       })),
-    change: (change) => queue.write(changeStatistics(change)),
+    change: (change) => queue.write(changeStatistics(change), 'left'),
     async counted(range) {
       const records = await rows<CountedRecord>(
         `SELECT 'request' AS kind, created_ms AS "atMs", record_json AS "recordJson" FROM requests

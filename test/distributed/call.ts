@@ -1,0 +1,51 @@
+// One call over HTTP and its answer, over connections that are kept: the clients of a run share two processors with all that
+// they test, and `fetch` would take the most of what they use.
+
+import { Agent, request } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface CallOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly patienceMs: number;
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** Null where no answer came in time. */
+export function post({ url, headers, body, patienceMs }: CallOptions): Promise<Answer | null> {
+  return new Promise((resolve) => {
+    const all = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers };
+    const sent = request(url, { method: 'POST', agent, headers: all }, (reply) => {
+      let text = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (part: string) => {
+        text += part;
+      });
+      reply.on('error', () => end(null));
+      reply.on('end', () => end(answerOf(reply.statusCode ?? 0, text)));
+    });
+    const giveUp = setTimeout(() => sent.destroy(new Error('no answer')), patienceMs);
+    const end = (answer: Answer | null) => {
+      clearTimeout(giveUp);
+      resolve(answer);
+    };
+    sent.on('error', () => end(null));
+    // What is cut off within an answer has neither error nor end.
+    sent.on('close', () => end(null));
+    sent.end(body);
+  });
+}
+
+function answerOf(status: number, text: string): Answer | null {
+  try {
+    return { status, body: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}
