@@ -100,8 +100,18 @@ function untilDecided({ told }: World): Promise<number> {
   });
 }
 
-/** The longest time in which nothing was granted, for each kind of fault; `none` is what managers do. */
-function noteStops({ told, longest }: World) {
+/**
+ * The longest time in which nothing was granted, for each kind of fault, and what was decided meanwhile; `none` is what managers
+ * do.
+ */
+function noteStops({ told, longest, rates }: World) {
+  let [now, sinceMs, decisions]: [Kind | 'none', number, number] = ['none', performance.now(), 0];
+  const turnTo = (next: Kind | 'none') => {
+    const before = rates.get(now) ?? { decisions: 0, tookMs: 0 };
+    const tookMs = before.tookMs + performance.now() - sinceMs;
+    rates.set(now, { decisions: before.decisions + decisions, tookMs });
+    [now, sinceMs, decisions] = [next, performance.now(), 0];
+  };
   let latestGrantMs = performance.now();
   let fault: { readonly kind: Kind; untilMs: number } | null = null;
   const take = ({ decision, endedAtMs }: Pick<Told, 'decision' | 'endedAtMs'>) => {
@@ -111,15 +121,20 @@ function noteStops({ told, longest }: World) {
     longest.set(kind, Math.max(longest.get(kind) ?? 0, endedAtMs - latestGrantMs));
     latestGrantMs = endedAtMs;
   };
-  const close = told.follow(take);
+  const close = told.follow((one) => {
+    if (one.decision !== null) decisions += 1;
+    take(one);
+  });
   return {
     begin: (kind: Kind) => {
       // What has stood still until now has another reason.
       take({ decision: 'ALLOW', endedAtMs: performance.now() });
+      turnTo(kind);
       fault = { kind, untilMs: Number.POSITIVE_INFINITY };
     },
     end: () => {
       if (fault !== null) fault.untilMs = performance.now();
+      turnTo('none');
     },
     close,
   };

@@ -17,6 +17,7 @@ const nothing: History = {
   services: [],
   starts: [],
   longest: new Map(),
+  rates: new Map(),
   counts: new Map(),
   tookS: 0,
 };

@@ -118,6 +118,12 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
       verified: chain.kind === 'whole' && { sequence: chain.end.sequence, lanes: chain.end.lanes?.length },
       aSecond: Math.round(counts.decisions / history.tookS),
       nemesis: Object.fromEntries(history.faults),
+      rates: Object.fromEntries(
+        [...history.rates].map(([kind, { decisions, tookMs }]) => [
+          kind,
+          `${Math.round((decisions / tookMs) * 1000)} a second for ${Math.round(tookMs / 1000)} s`,
+        ]),
+      ),
       longestStops: Object.fromEntries([...history.longest].map(([kind, ms]) => [kind, Math.round(ms)])),
     }),
   );

@@ -30,7 +30,7 @@ const sweptWithinMs = 2_500;
 export async function run(options: RunOptions): Promise<History> {
   const { next: random } = createRandom(options.seed);
   const noted = { told: createToldLog(), votes: [], outcomes: [], proofs: [], stops: [], starts: [] };
-  const empty = { ...noted, services: [], agents: [], faults: new Map(), longest: new Map() };
+  const empty = { ...noted, services: [], agents: [], faults: new Map(), longest: new Map(), rates: new Map() };
   const world: World = { ...options, ...empty, random, session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: options.clientCount }, (_, at) => client(world, at));
@@ -45,6 +45,9 @@ export async function run(options: RunOptions): Promise<History> {
   await Promise.all([drainAll(world), sleep(soonMs + sweptWithinMs)]);
   return { ...world, services, tookS, counts: world.told.counts };
 }
+
+/** On average. */
+const afterFailureMs = 100;
 
 /** Mostly all ask for the same budget; now and then for one of their own, or twice for the same. */
 async function client(world: World, at: number): Promise<void> {
@@ -70,9 +73,11 @@ async function client(world: World, at: number): Promise<void> {
     else if (dice < 0.12) await askAll(world, agent, { ...call, nonce: randomUUID() });
     else {
       const answer = await ask(world, url, agent, call);
-      if (answer === null || answer.status >= 500) place = Math.floor(random() * all.length);
-      // Who is stopped or revoked asks again soon, and not at once.
-      if (answer === null || answer.status !== 200) await sleep(20);
+      const hasFailed = answer === null || answer.status >= 500;
+      if (hasFailed) place = Math.floor(random() * all.length);
+      // Who is stopped or revoked asks again soon, and not at once; where nothing works, asking only takes from what recovers.
+      if (hasFailed) await sleep((0.5 + random()) * afterFailureMs);
+      else if (answer.status !== 200) await sleep(20);
       // One that asked for the least and was refused has seen its end.
       const isUsedUp = answer?.decision === 'DENY' && call.amount === 1;
       if (isUsedUp && !isShared) own = randomUUID();

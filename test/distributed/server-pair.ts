@@ -35,7 +35,11 @@ export async function startPair(programs?: string): Promise<ServerPair> {
     urlOf: (database) => primary.urlOf(database),
     query: (text, database) => primary.query(text, database),
     kill: () => primary.kill(),
-    start: (settings) => primary.start(settings),
+    async start(settings) {
+      await primary.start(settings);
+      // Whoever begins to serve before refuses to, for what it acknowledged would be on one server alone.
+      await untilStandby(primary, "sync_state = 'sync'");
+    },
     async stop() {
       await standby.stop();
       await primary.stop();
@@ -114,14 +118,17 @@ async function copyFolder(from: string, to: string): Promise<void> {
 
 /** From here on nothing is acknowledged that the standby has not. */
 async function waitForStandby(primary: PostgresServer): Promise<void> {
-  const isThere = async (condition: string) =>
-    (await primary.query(`SELECT 1 FROM pg_stat_replication WHERE ${condition}`)).length > 0;
   // Commits need not wait while it comes up.
-  while (!(await isThere("state = 'streaming'"))) await sleep(20);
+  await untilStandby(primary, "state = 'streaming'");
   await setSynchronous(primary, '*');
-  while (!(await isThere("sync_state = 'sync'"))) await sleep(20);
+  await untilStandby(primary, "sync_state = 'sync'");
   // It comes after all that was acknowledged before.
   await commit(primary);
+}
+
+async function untilStandby(primary: PostgresServer, condition: string): Promise<void> {
+  const found = `SELECT 1 FROM pg_stat_replication WHERE ${condition}`;
+  while ((await primary.query(found)).length === 0) await sleep(20);
 }
 
 async function commit(server: PostgresServer): Promise<void> {

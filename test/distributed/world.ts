@@ -48,6 +48,11 @@ export interface Stop {
   untilMs: number;
 }
 
+export interface Rate {
+  decisions: number;
+  tookMs: number;
+}
+
 export interface History {
   readonly told: AsyncIterable<Told> | Iterable<Told>;
   readonly votes: readonly Vote[];
@@ -61,6 +66,8 @@ export interface History {
   readonly starts: readonly number[];
   /** By the kind of fault: the longest time in which nothing was granted, in milliseconds. */
   readonly longest: ReadonlyMap<string, number>;
+  /** By the kind of fault that was under way, or `none`: decisions that were told, and for how long, in milliseconds. */
+  readonly rates: ReadonlyMap<string, Rate>;
   /** Of all that was told, by decision, or by status where there was none. */
   readonly counts: ReadonlyMap<string, number>;
   /** Until the last fault was over. */
@@ -147,6 +154,7 @@ export interface World extends RunOptions {
   readonly services: Promise<number>[];
   readonly starts: number[];
   readonly longest: Map<string, number>;
+  readonly rates: Map<string, Rate>;
   readonly random: () => number;
   readonly agents: Agent[];
   /** Whose budget is used now; the next one once it is used up. */

@@ -48,6 +48,29 @@ async function startReplica(database: TestDatabase, limit: number) {
   };
 }
 
+test('a start waits until the database can be asked, and says why where it cannot for long', async () => {
+  const { store } = await startReplica(await server.createDatabase(), 1);
+  const { replicas } = store;
+  if (replicas === null) throw new Error('several processes may serve a database');
+  const agreeBut = async (failures: number) => {
+    let left = failures;
+    const now = async () => {
+      left -= 1;
+      if (left >= 0) throw new Error('locked');
+      return await replicas.now();
+    };
+    const directory = mkdtempSync(join(tmpdir(), 'writ-policies-'));
+    writeFileSync(join(directory, 'a.policy'), text(1));
+    const host = await openPolicies({ directory });
+    const agreement = { ...replicas, now };
+    const policies = await agreeOnPolicies({ host, agreement, clock: () => startMs, log, everyMs: 1 });
+    onTestFinished(() => policies.close());
+    return policies.current().digest;
+  };
+  expect(await agreeBut(3)).toBe((await replicas.now()).active);
+  await expect(agreeBut(1_000)).rejects.toThrow('locked');
+});
+
 async function activations({ chain }: Store): Promise<readonly unknown[]> {
   const changes = await chain.changes({ beforeSequence: null, countMax: 100 });
   return changes

@@ -3,6 +3,7 @@
 // by the active set, out of the store. INVARIANT: `current` is the set that the store said was active; where that has changed
 // the store refuses what was decided, and this looks again.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHostedFromFiles, filesOf } from './policy-files.ts';
 import type { HostedPolicies, PolicyHost, PolicyLog, PolicyState } from './policy-host.ts';
 
@@ -40,6 +41,8 @@ export interface AgreeOptions {
 }
 
 const everyMsDefault = 250;
+/** Of the first look. */
+const startTriesMax = 20;
 
 /** Resolves once the active set is known, and this process can decide by it or has said why not in the log. */
 export async function agreeOnPolicies(options: AgreeOptions): Promise<PolicyHost> {
@@ -78,6 +81,11 @@ class AgreedPolicies implements PolicyHost {
       this.#announce();
     });
     await this.#look();
+    // Others may hold the database up, or fail over, just now.
+    for (let tries = 1; this.#trouble !== null && this.#wanted === null && tries < startTriesMax; tries += 1) {
+      await sleep(everyMs);
+      await this.#look();
+    }
     // Nothing is decided before a set is active.
     if (this.#wanted === null) throw new Error(`no policy set could be made active: ${this.#trouble}`);
     this.#timer = setInterval(() => void this.#look(), everyMs).unref();
