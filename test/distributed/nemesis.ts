@@ -30,7 +30,14 @@ const sweptWithinMs = 2_500;
 export async function run(options: RunOptions): Promise<History> {
   const { next: random } = createRandom(options.seed);
   const noted = { told: createToldLog(), votes: [], outcomes: [], proofs: [], stops: [], starts: [] };
-  const empty = { ...noted, services: [], agents: [], faults: new Map(), longest: new Map(), rates: new Map() };
+  const empty = {
+    ...noted,
+    services: [],
+    agents: [],
+    faults: new Map(),
+    longest: new Map(),
+    rates: new Map(),
+  };
   const world: World = { ...options, ...empty, random, session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: options.clientCount }, (_, at) => client(world, at));

@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { verifyStore } from '../../src/service/audit/verify-store.ts';
 import { type GrantBasis, switchKind } from '../../src/service/store/contract/grant-basis.ts';
-import type { RequestRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { spend, spentPlace, told, toldOfChange } from './guarded-writes.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 
@@ -39,14 +39,6 @@ interface Guard {
   readonly toldWithout?: string;
 }
 
-async function told(store: Store, row: RequestRow, basis?: GrantBasis, openMax = 20): Promise<string> {
-  try {
-    return await store.requests.append(row, { openMax, basis });
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  }
-}
-
 /** After a change by other hands. */
 function changed(change: string, others: Partial<GrantBasis> = {}): Guard['check'] {
   return async ({ open, sql, basis }) => {
@@ -58,7 +50,6 @@ function changed(change: string, others: Partial<GrantBasis> = {}): Guard['check
 
 const switched = `INSERT INTO document_kinds VALUES ('${switchKind}', 1)
   ON CONFLICT (kind) DO UPDATE SET generation = document_kinds.generation + 1`;
-const place = { definition: 'spent', key: '"agent-1' };
 const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: startMs + 600_000 };
 
 const readSwitches =
@@ -256,9 +247,9 @@ const guards: Readonly<Record<string, Guard>> = {
     out: [['PERFORM writ_lock_meters(m_definition, m_key);', 'NULL;']],
     async check(scene) {
       const store = await scene.open();
-      const entered = `SELECT writ_lock_meters('{${place.definition}}', ARRAY['${place.key}']);
+      const entered = `SELECT writ_lock_meters('{${spentPlace.definition}}', ARRAY['${spentPlace.key}']);
         INSERT INTO meter_entries (definition, request_id, meter_key, is_certain, written)
-          VALUES ('${place.definition}', gen_random_uuid()::text, '${place.key}', true, pg_current_xact_id())`;
+          VALUES ('${spentPlace.definition}', gen_random_uuid()::text, '${spentPlace.key}', true, pg_current_xact_id())`;
       return await whileUnderWay(scene, entered, async () =>
         (await spend(store)) > 1 ? 'decided again' : 'decided once',
       );
@@ -310,15 +301,6 @@ function requestOfAnother(status: string): string {
       'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
 }
 
-/** What is told of a change that has a record. */
-async function toldOfChange({ documents }: Store): Promise<string> {
-  const change = { atMs: startMs, who: 'p', what: 'tried', subject: '', before: null, after: null };
-  return await documents.write([], change).then(
-    () => 'stored',
-    (error) => String(error.code),
-  );
-}
-
 /** Whether it is told while a transaction with these statements has not ended. */
 async function toldBeside(
   scene: Scene,
@@ -330,17 +312,6 @@ async function toldBeside(
     await tell(store);
     return (await asleep(scene)).length > 0 ? 'beside the other' : 'after the other';
   });
-}
-
-/** How often it was decided. */
-async function spend(store: Store, row = requestRow()): Promise<number> {
-  let decided = 0;
-  const entries = [{ ...place, isCertain: true, value: '1' }];
-  await store.meters.spend([place], () => {
-    decided += 1;
-    return { row, limits: { openMax: 20 }, entries, takeBack: () => undefined };
-  });
-  return decided;
 }
 
 /** Whether what a process decides on a meter that another has entered meanwhile is decided again. */

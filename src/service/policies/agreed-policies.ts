@@ -82,7 +82,11 @@ class AgreedPolicies implements PolicyHost {
     });
     await this.#look();
     // Others may hold the database up, or fail over, just now.
-    for (let tries = 1; this.#trouble !== null && this.#wanted === null && tries < startTriesMax; tries += 1) {
+    for (
+      let tries = 1;
+      this.#trouble !== null && this.#wanted === null && tries < startTriesMax;
+      tries += 1
+    ) {
       await sleep(everyMs);
       await this.#look();
     }

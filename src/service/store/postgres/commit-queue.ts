@@ -28,6 +28,7 @@ import {
   takeBatch,
   type Waiting,
   type WaitingAnswer,
+  WaitingList,
   type WaitingRequest,
   type WaitingWrite,
 } from './request-batch.ts';
@@ -35,7 +36,6 @@ import { type Connection, connect } from './server/connection.ts';
 import { fenced, isLostRace, serverFault, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
 import { Liveness } from './server/liveness.ts';
 import { inTransaction, type Work } from './transaction.ts';
-import { WaitingList } from './waiting-list.ts';
 
 export interface CommitQueueOptions {
   readonly url: string;

@@ -1,0 +1,37 @@
+// Writes of a store in the tests of guards, and what is told of each.
+
+import type { GrantBasis } from '../../src/service/store/contract/grant-basis.ts';
+import type { RequestRow } from '../../src/service/store/contract/records.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { requestRow, startMs } from './rows.ts';
+
+/** The meter that is spent from. */
+export const spentPlace = { definition: 'spent', key: '"agent-1' };
+
+export async function told(store: Store, row: RequestRow, basis?: GrantBasis, openMax = 20): Promise<string> {
+  try {
+    return await store.requests.append(row, { openMax, basis });
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+/** What is told of a change that has a record. */
+export async function toldOfChange({ documents }: Store): Promise<string> {
+  const change = { atMs: startMs, who: 'p', what: 'tried', subject: '', before: null, after: null };
+  return await documents.write([], change).then(
+    () => 'stored',
+    (error) => String(error.code),
+  );
+}
+
+/** How often it was decided. */
+export async function spend(store: Store, row = requestRow()): Promise<number> {
+  let decided = 0;
+  const entries = [{ ...spentPlace, isCertain: true, value: '1' }];
+  await store.meters.spend([spentPlace], () => {
+    decided += 1;
+    return { row, limits: { openMax: 20 }, entries, takeBack: () => undefined };
+  });
+  return decided;
+}
