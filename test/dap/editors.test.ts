@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const run = promisify(execFile);
 const emacs = '/usr/bin/emacs';
 const isThere = existsSync(emacs) && globSync('/usr/share/emacs/site-lisp/elpa/dap-mode-*').length > 0;
-const isWanted = process.env.WRIT_EDITORS !== undefined;
+const isWanted = process.env.EDITORS !== undefined;
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const timeout = 120_000;
 

@@ -13,7 +13,7 @@ import { asksIn, mended, workspace } from './editors/asks.ts';
 
 const run = promisify(execFile);
 const [neovim, emacs] = ['/usr/bin/nvim', '/usr/bin/emacs'];
-const isWanted = process.env.WRIT_EDITORS !== undefined;
+const isWanted = process.env.EDITORS !== undefined;
 const isThere = {
   neovim: existsSync(neovim),
   emacs: existsSync(emacs) && globSync('/usr/share/emacs/site-lisp/elpa/eglot-*').length > 0,

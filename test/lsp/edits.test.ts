@@ -1,6 +1,6 @@
 // LAW: whatever is typed, the server says of a set what a check of the same texts says that knows nothing of before, and what it
-// says first, of an open file, is a part of that. WRIT_EDITS
-// sets how many edits are tried. Test files are typed into, too: no text of theirs makes a feature fail.
+// says first, of an open file, is a part of that. EDITS sets how many edits are tried. Test files are typed into, too: no text
+// of theirs makes a feature fail.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { createOpenSets, documentOf } from '../../src/tools/lsp/set/workspace.ts
 import { foldings, outline } from '../../src/tools/lsp/symbols.ts';
 import { testCompletionsAt } from '../../src/tools/lsp/test-completion.ts';
 
-const edits = Number(process.env.WRIT_EDITS ?? 150);
+const edits = Number(process.env.EDITS ?? 150);
 const folder = join(import.meta.dirname, '../../policies');
 const names = ['payments/payments.policy', 'slack/slack.policy'];
 
@@ -35,7 +35,7 @@ function edited(text: string, random: Random): string {
 }
 
 test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async () => {
-  const seed = Number(process.env.WRIT_SEED ?? 11);
+  const seed = Number(process.env.EDITS_SEED ?? 11);
   const random = createRandom(seed);
   const workspace = createOpenSets();
   workspace.setFolders([folder], null);
@@ -76,7 +76,7 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
 test(`no text of a test file fails a feature, for ${edits} random edits`, {
   timeout: 60_000 + edits * 100,
 }, async () => {
-  const random = createRandom(Number(process.env.WRIT_SEED ?? 12));
+  const random = createRandom(Number(process.env.EDITS_SEED ?? 12));
   const workspace = createOpenSets();
   workspace.setFolders([folder], null);
   const file = 'payments/payments.test.yaml';

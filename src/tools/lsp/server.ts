@@ -1,6 +1,7 @@
 // `writ lsp`: the language server. It answers each request from one snapshot of the policy set; what fails is one request.
 
 import type { Readable, Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
 import {
   CodeLensRefreshRequest,
   type Connection,
@@ -54,14 +55,20 @@ interface ServerOptions {
   readonly version: string | null;
 }
 
-/** Resolves when the editor has ended it, or is gone. */
+/** Resolves when the editor has ended it, or is gone. The process is the server's alone. */
 export function serveStreams(input: Readable, output: Writable, version: string | null): Promise<void> {
+  keepYoungHeapSmall();
   const [reader, writer] = [new StreamMessageReader(input), new StreamMessageWriter(output)];
   serveLanguage({ connection: createConnection(ProposedFeatures.all, reader, writer), version });
   return new Promise((resolve) => {
     input.on('end', resolve);
     input.on('close', resolve);
   });
+}
+
+/** While it may grow, it takes 100 MB of a large set's 550 and saves no time: most of what is made when a set is read stays. */
+function keepYoungHeapSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 function serveLanguage({ connection, version }: ServerOptions): void {
