@@ -123,9 +123,10 @@ test('a wait of the POST ends with the request still pending, or when the servic
   expect(view).toMatchObject({ decision: 'ESCALATE', status: 'pending' });
   expect(reply.headers.get('location')).toBe(`/v1/requests/${view.request_id}`);
   const waiting = authorize(service, { headers: { prefer: 'wait=50' }, body: escalated });
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  await service.close();
-  expect(await (await waiting).json()).toMatchObject({ status: 'pending' });
+  const { agent, store } = service;
+  await expect.poll(() => store.requests.countOpen(agent.id, Date.now())).toBe(2);
+  const [answered] = await Promise.all([waiting, service.close()]);
+  expect(await answered.json()).toMatchObject({ status: 'pending' });
 });
 
 test('a POST that is decided does not wait', { timeout: 10_000 }, async () => {

@@ -78,6 +78,8 @@ export async function inTransaction<T>(
     rows('BEGIN'),
     rows(`SELECT ${begin}($1, $2, $3)`, [fence.slot, fence.epoch, fence.batch]),
   ]);
+  // Looked at below, whenever it fails.
+  begun.catch(() => undefined);
   const { transaction, records } = createTransaction(rows, { actor, slot: fence.slot });
   let value: T;
   try {
