@@ -243,8 +243,9 @@ test('a word that comes too late is told so, and what was written stays', async 
 
 test('a deadline that passes while one looks ends it', async () => {
   const { ask } = await world();
-  const { request_id: id } = await ask('pay.brief', {});
   const { page } = await open(service(), { email: 'ben@example.com' });
+  // As late as can be: its wait is short.
+  const { request_id: id } = await ask('pay.brief', {});
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('half a sent');
   await page.getByRole('timer').waitFor();

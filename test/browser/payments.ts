@@ -27,7 +27,7 @@ policy pay on pay.create {
 }
 policy others on pay.brief, pay.both, pay.owner, pay.large_own {
   allow all for 10m
-  escalate brief to finance within 3s when action.key == "pay.brief"
+  escalate brief to finance within 6s when action.key == "pay.brief"
   escalate money to finance within 2h when action.key == "pay.both"
   escalate words to legal within 3h when action.key == "pay.both"
   escalate own to owner within 90m when action.key == "pay.large_own"
