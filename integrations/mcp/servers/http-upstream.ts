@@ -128,20 +128,24 @@ function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | nul
     const named = isUnnamed && asked !== null ? { ...message, id: asked.id } : message;
     hand(line, named, asked?.id ?? null, response.statusCode);
   };
+  const takeLines = (): void => {
+    for (let end = text.indexOf('\n'); areLines && !isAnswered && end >= 0; end = text.indexOf('\n')) {
+      const message = readFromServer(text.slice(0, end));
+      areLines = message !== null;
+      if (message === null) return;
+      text = text.slice(end + 1);
+      give(message);
+    }
+  };
   const giveUp = (why: string): void => {
     if (!isAnswered) fail(line, asked, why);
     isAnswered = true;
   };
   response.on('data', (part: Buffer) => {
-    text += decoder.decode(part, { stream: true });
+    const piece = decoder.decode(part, { stream: true });
+    text += piece;
     if (text.length > bodyCharactersMax) response.destroy();
-    for (let end = text.indexOf('\n'); areLines && end >= 0; end = text.indexOf('\n')) {
-      const message = readFromServer(text.slice(0, end));
-      areLines = message !== null;
-      if (message === null || isAnswered) break;
-      text = text.slice(end + 1);
-      give(message);
-    }
+    if (piece.includes('\n')) takeLines();
   });
   response.on('error', () => giveUp('the answer of the server stopped before its end'));
   response.on('end', () => {

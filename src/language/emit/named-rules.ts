@@ -31,7 +31,7 @@ interface NamedSome extends Named {
 
 interface TraceParts {
   readonly paths: TraceForm['paths'];
-  readonly formRule: (place: number) => FormRule;
+  readonly formRule: (place: number, head: RuleHead) => FormRule;
 }
 
 interface OneRule {
@@ -89,7 +89,8 @@ export class NamedRules {
   #rule(place: number): OneRule {
     const known = this.#rules.get(place);
     if (known !== undefined) return known;
-    const rule: OneRule = { head: this.#action.head(place), inForm: this.#parts.formRule(place) };
+    const head = this.#action.head(place);
+    const rule: OneRule = { head, inForm: this.#parts.formRule(place, head) };
     if (this.#rules.size >= rulesKeptMax) this.#rules.clear();
     this.#rules.set(place, rule);
     return rule;

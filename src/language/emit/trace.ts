@@ -10,7 +10,7 @@ import { conditionChildren } from '../program/children.ts';
 import type { OpenAction } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
-import type { Condition, ReadFrom, RequestFact, TableRead, Term } from '../program/program.ts';
+import type { Condition, ReadFrom, RequestFact, RuleHead, TableRead, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './code/bindings.ts';
@@ -74,8 +74,7 @@ export function* createTracerInSteps(
   const { all, readers } = createReaders(readings, run);
   const paths = all.map(([path]) => path);
   const places = new Map(paths.map((path, place) => [path, place] as const));
-  const formRule = (place: number): FormRule => {
-    const { id, effect, points, isShadow } = action.head(place);
+  const formRule = (place: number, { id, effect, points, isShadow }: RuleHead): FormRule => {
     const reads = [...pathsOf(place)].sort().map((path) => places.get(path)!);
     return isShadow ? [id, effect, points, reads, 'shadow'] : [id, effect, points, reads];
   };

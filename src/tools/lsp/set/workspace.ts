@@ -129,7 +129,8 @@ export function createOpenSets(): OpenSets {
       return await Promise.all([...sets.values()].map((one) => currentOf(one, open)));
     },
     async openErrorsFirst() {
-      return await Promise.all(unchecked().map((one) => openErrorsIn(one, open)));
+      const holdOpen = unchecked().filter(({ root }) => [...open.keys()].some((path) => isIn(root, path)));
+      return await Promise.all(holdOpen.map((one) => openErrorsIn(one, open)));
     },
     async errorsFirst() {
       return await Promise.all(unchecked().map((one) => errorsIn(one, open)));
