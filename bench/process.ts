@@ -9,7 +9,8 @@ import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import { createWorkload, type Workload, type WorkloadName } from './workloads.ts';
 
-export type Ask = 'round' | 'tail' | 'end';
+/** A slice is a short round, for figures whose ratio alone counts: two that follow each other are of one speed of the machine. */
+export type Ask = 'round' | 'slice' | 'tail' | 'end';
 
 export type Answer =
   | {
@@ -25,6 +26,7 @@ export type Answer =
   | { readonly kind: 'failed'; readonly message: string };
 
 const roundMs = 100;
+const sliceMs = 10;
 const tailMs = 250;
 /** Decisions that tell how many fit into a batch. */
 const probes = 5;
@@ -82,6 +84,7 @@ async function serve(engine: Engine, workload: Workload): Promise<void> {
   async function reply(ask: Ask): Promise<void> {
     if (ask === 'end') process.exit(0);
     if (ask === 'round') answer({ kind: 'round', nanoseconds: await round() });
+    if (ask === 'slice') answer({ kind: 'round', nanoseconds: await round(sliceMs) });
     if (ask === 'tail') {
       const times = isLater ? [] : timeEach((at) => prepared.decide(at), count, tailMs);
       answer({ kind: 'tail', byRequest: [...times].map(Math.round) });
@@ -90,7 +93,7 @@ async function serve(engine: Engine, workload: Workload): Promise<void> {
 }
 
 /** Nanoseconds a decision over the next stretch of requests. */
-function createRound(prepared: Prepared, count: number): () => number {
+function createRound(prepared: Prepared, count: number): (ms?: number) => number {
   let at = 0;
   let allowed = 0;
   const decideSome = (batch: number): void => {
@@ -103,17 +106,17 @@ function createRound(prepared: Prepared, count: number): () => number {
     timeOf(() => decideSome(probes)),
     count,
   );
-  return () => {
-    const nanoseconds = timeCalls(() => decideSome(batch), batch);
+  return (ms) => {
+    const nanoseconds = timeCalls(() => decideSome(batch), batch, ms);
     if (allowed < 0) throw new Error('decisions are used');
     return nanoseconds;
   };
 }
 
 /** The same for engines that answer later. */
-function createLaterRound(prepared: Prepared, count: number): () => Promise<number> {
+function createLaterRound(prepared: Prepared, count: number): (ms?: number) => Promise<number> {
   let at = 0;
-  return async () => {
+  return async (ms = roundMs) => {
     const started = performance.now();
     const before = process.threadCpuUsage();
     let decisions = 0;
@@ -121,7 +124,7 @@ function createLaterRound(prepared: Prepared, count: number): () => Promise<numb
       await prepared.decide(at);
       at = at + 1 === count ? 0 : at + 1;
       decisions += 1;
-    } while (performance.now() - started < roundMs);
+    } while (performance.now() - started < ms);
     const { user, system } = process.threadCpuUsage(before);
     return ((user + system) * 1_000) / decisions;
   };

@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { duration, figureOf, ratioOf, times } from '../src/tools/measure/figure.ts';
+import { figureOf, ratioOf, times } from '../src/tools/measure/figure.ts';
 import { alone } from './alone.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
@@ -24,9 +24,10 @@ export interface RevisionOptions {
 
 interface Compared {
   readonly what: string;
-  /** Nanoseconds, a figure a round. */
-  readonly own: readonly number[];
-  readonly other: readonly number[];
+  /** Nanoseconds, a figure a round or a pair of processes. */
+  readonly own: number[];
+  readonly other: number[];
+  readonly ratios: number[];
 }
 
 interface NotCompared {
@@ -121,7 +122,6 @@ async function compareAll(
     const what = `text to ready, ${policies.toLocaleString('en')}, ${workload}`;
     await attempt(what, async () => [await compareReady(what, { workload, policies, bench }, options)]);
   }
-  await attempt('a request', () => compareRequest(bench, options));
   await attempt('example policies', () => comparePacks(bench, options));
   return rows;
 }
@@ -133,13 +133,30 @@ interface Size {
 }
 
 const warmUpRounds = 4;
+/** Of one pair of processes, for each round that is asked for: what one process makes of a function stays for its life. */
+const slicesARound = 8;
+/** Pairs of processes, one after the other. */
+const launches = 5;
 
 async function compareDecisions(
   what: string,
   size: Size & { readonly key: EngineKey },
   { rounds }: RevisionOptions,
 ): Promise<Compared> {
-  const { key, workload, policies, bench } = size;
+  const rows: Compared = { what, own: [], other: [], ratios: [] };
+  for (let launch = 0; launch < launches; launch += 1) {
+    const { own, other } = await comparePair(size, rounds * slicesARound);
+    rows.own.push(figureOf(own).median);
+    rows.other.push(figureOf(other).median);
+    rows.ratios.push(ratioOf(own, other).median);
+  }
+  return rows;
+}
+
+async function comparePair(
+  { key, workload, policies, bench }: Size & { readonly key: EngineKey },
+  slices: number,
+): Promise<{ readonly own: readonly number[]; readonly other: readonly number[] }> {
   const children = [
     startEngine(key, { workload, policies }),
     startEngine(key, { workload, policies, bench }),
@@ -152,14 +169,14 @@ async function compareDecisions(
       { key, ready: other },
     ]);
     const figures: number[][] = [[], []];
-    for (let round = -warmUpRounds; round < rounds; round += 1) {
+    for (let round = -warmUpRounds; round < slices; round += 1) {
       for (const [at, child] of children.entries()) {
-        const answer = await ask(child, 'round');
+        const answer = await ask(child, round < 0 ? 'round' : 'slice');
         if (answer.kind !== 'round') throw new Error('the process ended');
         if (round >= 0) figures[at]!.push(answer.nanoseconds);
       }
     }
-    return { what, own: figures[0]!, other: figures[1]! };
+    return { own: figures[0]!, other: figures[1]! };
   } finally {
     for (const child of children) child.kill();
   }
@@ -180,40 +197,20 @@ async function compareReady(what: string, size: Size, { rounds }: RevisionOption
     if (answer.kind !== 'kept') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
     return answer.readyMs * 1e6;
   };
-  const [own, other]: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round += 1) {
-    own.push(await start({}));
-    other.push(await start({ bench }));
-  }
-  return { what, own, other };
-}
-
-async function compareRequest(bench: string, { rounds }: RevisionOptions): Promise<readonly Compared[]> {
-  const kinds = ['parse', 'decide', 'trace'] as const;
-  const names = {
-    parse: 'JSON.parse alone',
-    decide: 'payload check and decision',
-    trace: 'the same with a trace',
-  };
-  const [own, other] = await inTurn(
-    rounds,
-    (place) => alone('request', { policies: 1_000, rounds: 1 }, place),
-    bench,
-  );
-  return kinds.map((kind) => ({
-    what: names[kind],
-    own: own.map((one) => one[kind].median),
-    other: other.map((one) => one[kind].median),
-  }));
+  const [own, other] = await inTurn(rounds, start, bench);
+  return compared(what, own, other);
 }
 
 async function comparePacks(bench: string, { rounds }: RevisionOptions): Promise<readonly Compared[]> {
   const [own, other] = await inTurn(rounds, (place) => alone('packs', { rounds: 1 }, place), bench);
-  return own[0]!.map(({ pack }, at) => ({
-    what: `policies/${pack}`,
-    own: own.map((one) => one[at]!.fast.median),
-    other: other.map((one) => one[at]!.fast.median),
-  }));
+  return own[0]!.map(({ pack }, at) => {
+    const [mine, theirs] = [own, other].map((rounds) => rounds.map((one) => one[at]!.fast.median));
+    return compared(`policies/${pack}`, mine!, theirs!);
+  });
+}
+
+function compared(what: string, own: number[], other: number[]): Compared {
+  return { what, own, other, ratios: own.map((figure, round) => figure / other[round]!) };
 }
 
 /** Each round measures here, then there. */
@@ -221,7 +218,7 @@ async function inTurn<T>(
   rounds: number,
   measure: (place: { readonly bench?: string }) => Promise<T>,
   bench: string,
-): Promise<readonly [readonly T[], readonly T[]]> {
+): Promise<readonly [T[], T[]]> {
   const [own, other]: [T[], T[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     own.push(await measure({}));
@@ -234,7 +231,7 @@ function table(rows: readonly (Compared | NotCompared)[], revision: string): str
   const lines = rows.map((one) => {
     if ('why' in one)
       return `| ${one.what} | | that revision cannot run it: ${one.why.replaceAll('|', '\\|')} | |`;
-    const { median, min, max } = ratioOf(one.own, one.other);
+    const { median, min, max } = figureOf(one.ratios);
     const figures = [one.other, one.own].map((rounds) => withSpread(figureOf(rounds)));
     return `| ${one.what} | ${figures.join(' | ')} | ${times(median)} (${times(min)}..${times(max)}) |`;
   });
@@ -243,6 +240,6 @@ function table(rows: readonly (Compared | NotCompared)[], revision: string): str
     '|---|---|---|---|',
     ...lines,
     '',
-    `Below 1x the working tree is faster. Each ratio is of two rounds that ran one after the other; ${duration(200e6)} or more a round.`,
+    `Below 1x the working tree is faster. A ratio of decisions is of ${launches} pairs of processes: of each pair the median of slices of 10 ms in turn. All others are of two rounds, one after the other.`,
   ].join('\n');
 }
