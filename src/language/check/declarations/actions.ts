@@ -74,6 +74,7 @@ function withGroupFields(body: RecordBody, groups: readonly string[], env: Envir
     ...body,
     fields: all.flatMap(({ fields }) => fields),
     isOpen: all.some(({ isOpen }) => isOpen),
+    ...(all.some(({ isBroken }) => isBroken) ? { isBroken: true } : {}),
   };
 }
 

@@ -2,10 +2,11 @@
 
 import { currencyPlace } from '../../model/currency.ts';
 import { type Title, type TitleField, titleLengthMax } from '../../model/title.ts';
-import type { Field, Shape, Type } from '../../model/type.ts';
+import type { Shape, Type } from '../../model/type.ts';
 import type { ExpressionNode, NameNode, TemplateNode } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { failedType } from '../logic/merge.ts';
+import { payloadField } from '../logic/payload-paths.ts';
 import {
   titleFieldSecret,
   titleFieldUnknown,
@@ -38,7 +39,7 @@ function resolveField(value: ExpressionNode, shape: Shape, env: Environment): Ti
     return null;
   }
   const names = [value.root, ...value.steps];
-  const isOfPayload = value.root.text === 'payload' && fieldOf(shape, 'payload') === undefined;
+  const isOfPayload = value.root.text === 'payload' && payloadField(shape, 'payload') === undefined;
   if (isOfPayload && value.steps.length > 0) {
     env.report(titleNamesPayload(value.span, value.steps));
     return null;
@@ -50,7 +51,7 @@ function walk(names: readonly NameNode[], shape: Shape, env: Environment): Title
   let around = shape;
   let isSecret = false;
   for (const [at, name] of names.entries()) {
-    const field = fieldOf(around, name.text);
+    const field = payloadField(around, name.text);
     if (field === undefined) {
       env.report(
         titleFieldUnknown(
@@ -79,10 +80,6 @@ function walk(names: readonly NameNode[], shape: Shape, env: Environment): Title
 function fieldAt(names: readonly NameNode[], type: Type): TitleField {
   const steps = names.map(({ text }) => text);
   return { steps, currency: currencyPlace(type, { root: 'payload', steps })?.steps ?? null };
-}
-
-function fieldOf({ fields }: Shape, name: string): Field | undefined {
-  return fields.find((field) => field.name === name);
 }
 
 function isPrintable({ kind }: Type): boolean {

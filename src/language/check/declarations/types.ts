@@ -34,7 +34,7 @@ import { declaredNames, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { patternFor, readLiteral, readLiteralAs } from '../logic/literals.ts';
-import { failedType } from '../logic/merge.ts';
+import { failedShape, failedType } from '../logic/merge.ts';
 import { followDependencies } from '../messages/dependencies.ts';
 import {
   currencyFieldUnfit,
@@ -120,6 +120,7 @@ export function resolveType(node: TypeNode, env: Environment): Slot | null {
 
 /** The shape of a record, fields in error included. Where its amounts find their currency in records around it, `placeCurrencies` says. */
 export function resolveShape(body: RecordBody, env: Environment): Shape {
+  if (body.isBroken === true) return failedShape;
   const fields: Field[] = [];
   const places = new Map<string, NameNode>();
   for (const field of body.fields) {

@@ -12,6 +12,14 @@ import { compare, type Decimal } from '../../value/decimal.ts';
 /** The type of a field in error, told by identity: what reads it draws no second diagnostic. */
 export const failedType: Type = { kind: 'any' };
 
+/** The shape of a record that was read in part, told by identity: any field of it is one in error. */
+export const failedShape: Shape = {
+  fields: [
+    { name: '', type: failedType, isOptional: false, isNullable: false, isSecret: false, isSigned: false },
+  ],
+  isOpen: true,
+};
+
 /** The type of values of either type; null when they are of different types. */
 export function mergeTypes(a: Type, b: Type): Type | null {
   if (a === failedType || b === failedType) return failedType;
@@ -45,6 +53,7 @@ export function mergeSlots(a: Slot, b: Slot): Slot | null {
 
 /** Fields of either shape; one that is missing in the other becomes optional. */
 function mergeShapes(a: Shape, b: Shape): Shape | null {
+  if (a === failedShape || b === failedShape) return failedShape;
   const fields: Field[] = [];
   for (const name of new Set([...a.fields, ...b.fields].map((field) => field.name))) {
     const first = a.fields.find((field) => field.name === name);

@@ -5,7 +5,7 @@
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import { allSigners } from '../../model/vouched.ts';
 import type { FoundActions, PathNode } from '../incremental/resolved.ts';
-import { failedType, mergeTypes } from './merge.ts';
+import { failedShape, failedType, mergeTypes } from './merge.ts';
 
 /** The payload as a whole. */
 export function payloadNode(shapes: readonly Shape[]): PathNode {
@@ -105,6 +105,7 @@ const fieldsSearchedMax = 8;
 const fieldTables = new WeakMap<Shape, ReadonlyMap<string, Field>>();
 
 export function payloadField(shape: Shape, name: string): Field | undefined {
+  if (shape === failedShape) return shape.fields[0];
   if (shape.fields.length <= fieldsSearchedMax) return shape.fields.find((field) => field.name === name);
   let table = fieldTables.get(shape);
   if (table === undefined) {

@@ -26,6 +26,7 @@ export abstract class ShapeParser extends ExpressionParser {
     'recordBody',
     () => ({ fields: [], isOpen: false, span: null }),
     (draft) => {
+      const before = this.errors.length;
       this.CONSUME(sign.openCurly);
       this.MANY(() => {
         this.add(draft.fields, this.field);
@@ -36,9 +37,12 @@ export abstract class ShapeParser extends ExpressionParser {
         this.OPTION2(() => this.CONSUME1(sign.comma));
       });
       this.CONSUME(sign.closeCurly);
+      // Recovery skipped a field, or a part of one.
+      if (this.errors.length > before) draft.isBroken = true;
     },
-    ({ fields }) => {
-      reportMissingSeparators(fields, this);
+    (draft, isBroken) => {
+      if (isBroken) draft.isBroken = true;
+      reportMissingSeparators(draft.fields, this);
       return true;
     },
   );

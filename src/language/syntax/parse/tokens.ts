@@ -143,7 +143,7 @@ export const bracketStep: (1 | -1 | undefined)[] = [];
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
 
-const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=', '=~', '~=']);
+const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=', '=~', '~=', '~']);
 
 function regexAt(text: string, offset: number): RegExpExecArray | null {
   const pattern = /\/(?![/*])(?:[^/\\\r\n]|\\[^\r\n])+\/[a-z]*/y;
@@ -173,7 +173,7 @@ export const mistake = {
   strictEqual: signToken('StrictEqual', '==='),
   strictNotEqual: signToken('StrictNotEqual', '!=='),
   lessGreater: signToken('LessGreater', '<>'),
-  tilde: literalToken('Tilde', /=~|~=/, '`matches`'),
+  tilde: literalToken('Tilde', /=~|~=?/, '`matches`'),
   doubleAmpersand: signToken('DoubleAmpersand', '&&'),
   doubleBar: signToken('DoubleBar', '||'),
   bang: signToken('Bang', '!'),

@@ -6,7 +6,7 @@
 import { type Diagnostic, hasErrors } from '../../diagnostic/diagnostic.ts';
 import type { SourceText } from '../../diagnostic/span.ts';
 import type { ParserError } from '../parse/parser.ts';
-import { declaring, isAnyWord, sign, type Token, tokenEnd } from '../parse/tokens.ts';
+import { declaring, isAnyWord, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
 import { needlessMessage } from './cursor.ts';
 
@@ -68,6 +68,8 @@ export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
     const parts = tokens.slice(index + 1, last + 1);
     names.add(parts.map(({ image }) => image).join(''));
   }
+  // Which actions have results is not known either.
+  if (tokens.some(({ tokenType }) => tokenType === word.result)) names.add('result');
   return names;
 }
 

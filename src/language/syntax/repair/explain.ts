@@ -51,17 +51,26 @@ export function reportErrors(
   const seen = new Set<number>();
   const places = new Map(tokens.map((token, index) => [token, index]));
   const reported: Diagnostic[] = [];
+  let last: number | null = null;
   for (const error of errors) {
     const place = error.found?.startOffset ?? end;
     if (seen.has(place)) continue;
     seen.add(place);
     // The parser knows the token that it last looked at, which after skipping is another one.
     const index = error.found === null ? tokens.length : (places.get(error.found) ?? 0);
+    const follows = last !== null && error.expected === repeated.policy && isOneRule(tokens, last, index);
+    last = index;
+    if (follows) continue;
     const diagnostic = explain({ ...error, ...run, source, previous: tokens[index - 1] ?? null });
     reader.report(diagnostic);
     reported.push(diagnostic);
   }
   return reported;
+}
+
+/** Whether no rule begins between two tokens: what does not fit at the second one is then the rest of what did not at the first. */
+function isOneRule(tokens: readonly Token[], from: number, to: number): boolean {
+  return tokens.slice(from + 1, to + 1).every(({ tokenType }) => !beginsOther.has(tokenType));
 }
 
 function explain(error: PlacedError): Diagnostic {
@@ -135,7 +144,7 @@ function shown({ image }: Token): string {
   return `\`${image.length > 40 ? `${image.slice(0, 40)}…` : image}\``;
 }
 
-function helpFor({ expected, found, previous, tokens }: PlacedError): string | undefined {
+function helpFor({ expected, found, previous, tokens, rules }: PlacedError): string | undefined {
   if (found === null) return undefined;
   const small = found.image.toLowerCase();
   const isLanguageWord = isReservedWord(small) || (contextualWords as readonly string[]).includes(small);
@@ -164,6 +173,10 @@ function helpFor({ expected, found, previous, tokens }: PlacedError): string | u
     return 'remove it: no `{` is open here';
   if (expected === 'a declaration' && isAnyText(found) && previous?.tokenType === sign.closeCurly)
     return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
+  if (expected === '`]`' && rules.includes('listEntries')) {
+    if (isAnyWord(found)) return `a text stands in quotes: \`"${found.image}"\``;
+    if (isAnyText(found)) return 'write a comma between two entries';
+  }
   const known = helpByExpected.get(expected);
   if (known !== undefined) return known;
   if (expected === 'a declaration' && effects.has(found.tokenType))
@@ -182,9 +195,10 @@ function helpFor({ expected, found, previous, tokens }: PlacedError): string | u
     (found.tokenType === word.when || found.tokenType === word.unless)
   )
     return `remove \`${found.image}\`: a condition goes on behind \`${previous.image}\``;
-  const behindRule = expected.startsWith('a clause')
-    ? byFoundBehindRule.get(found.image.toLowerCase())
-    : undefined;
+  const behindRule =
+    expected.startsWith('a clause') || (expected === '`)`' && !rules.includes('meter'))
+      ? byFoundBehindRule.get(found.image.toLowerCase())
+      : undefined;
   if (behindRule !== undefined) return behindRule;
   if (expected.startsWith('a clause') && isAnyText(found))
     return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
@@ -233,6 +247,15 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
   ['%', remainder],
   ['*', remainder],
   ['mod', remainder],
+  [')', 'remove it: no `(` is open here'],
+  ['then', 'remove it: a rule is its effect, its name and its condition'],
+  ...['every', 'some', 'no'].map(
+    (one) =>
+      [
+        one,
+        `what holds of the elements stands in parentheses: \`${one} x in payload.tags (x == "a")\``,
+      ] as const,
+  ),
   ['nor', 'write `and not (...)`'],
   ['neither', 'write `payload.vendor not in ["a", "b"]`'],
   ['does', 'put `not` before the whole: `not (payload has note)`'],
@@ -302,6 +325,7 @@ function explainReserved({ found, span, expected }: FoundError): Diagnostic | nu
 }
 
 const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'shadow');
+const beginsOther: ReadonlySet<unknown> = new Set([...effects, ...declaring, sign.closeCurly]);
 const conditions = wordTypes('when', 'unless', 'risk', 'because', 'in');
 const followsName: ReadonlySet<unknown> = new Set([...effects, ...conditions, ...declaring]);
 

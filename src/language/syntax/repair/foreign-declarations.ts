@@ -12,6 +12,7 @@ import {
   relatingWords,
   retype,
   sign,
+  type Token,
   tokenEnd,
   word,
   wordTypes,
@@ -88,6 +89,90 @@ export function repairTypeWord(here: Cursor): Repair | null {
   return { to: 1, message: 'the type of a field stands behind its name', write, read };
 }
 
+/** `kind: enum("a", "b")`, `kind: ["a", "b"]` and `kind: "a" or "b"`. */
+export function repairEnumeration(here: Cursor): Repair | null {
+  if (!declaresFields.has(here.declaration)) return null;
+  const message = 'one of several texts is written `"a" | "b"`';
+  if (here.type(0) === word.or) {
+    const isBetween = isAnyText(here.at(-1)) && isAnyText(here.at(1)) && here.braces > 0;
+    return isBetween ? { message, write: '|', read: here.readAs('|') } : null;
+  }
+  const isType = here.type(-1) === sign.colon || here.type(-1) === sign.optional;
+  const open = here.type(0) === sign.openSquare ? 0 : 1;
+  if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(here.token.image))) return null;
+  const closing = brackets.has(here.type(open)) ? here.closing(open) : null;
+  if (closing === null) return null;
+  const inner = here.tokens.slice(here.index + open + 1, here.index + closing);
+  // `["a" | "b"]` is a list of them.
+  const isPart = ({ tokenType }: Token): boolean =>
+    tokenType === sign.comma || (open === 1 && tokenType === sign.bar);
+  const isTexts = inner.every((one, at) => (at % 2 === 0 ? isAnyText(one) : isPart(one)));
+  if (inner.length < (open === 0 ? 3 : 1) || !isTexts) return null;
+  const texts = inner.filter((_, at) => at % 2 === 0);
+  const read = texts.flatMap((text, at) => (at === 0 ? [text] : [retype(text, sign.bar, '|'), text]));
+  return { to: closing, message, write: texts.map(({ image }) => image).join(' | '), read };
+}
+
+const brackets: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare, sign.openCurly]);
+
+/** `amount number`, whose sign between name and type is missing. */
+export function repairFieldWithoutColon(here: Cursor): Repair | null {
+  const isField = declaresFields.has(here.declaration) && here.braces > 0 && startsField(here);
+  const type = here.at(1);
+  const isType = type !== undefined && !here.beginsLine(1) && typeNames.has(type.image);
+  if (!isField || !isType || here.type(2) === sign.colon || here.type(2) === sign.optional) return null;
+  const read = [retype(here.token, NameToken), retype(type, sign.colon, ':')];
+  const message = `\`:\` is missing between the name of a field and its type`;
+  return { message, write: `${here.token.image}:`, read };
+}
+
+function startsField(here: Cursor): boolean {
+  const before = here.type(-1);
+  return here.beginsLine(0) || before === sign.comma || before === sign.openCurly;
+}
+
+/** `action a.b` and its fields below it, the brace missing. */
+export function repairMissingBrace(here: Cursor): Repair | null {
+  const isField = here.declaration === word.action && here.braces === 0 && isAnyWord(here.at(-1));
+  if (!isField || !here.beginsLine(-1)) return null;
+  here.braces = 1;
+  const name = here.at(-1)!;
+  const read = [retype(name, sign.openCurly, '{'), retype(name, NameToken), here.token];
+  const message = `expected \`{\` before the first field, found \`${name.image}\``;
+  return { from: -1, to: 0, code: 'unexpected-token', message, help: 'a payload stands in braces', read };
+}
+
+/** `integer 1...5`, `integer 1-5` and `integer 1 to 5`. */
+export function repairDots(here: Cursor): Repair | null {
+  const isNumber = here.type(-1) === literal.number && here.type(1) === literal.number;
+  const isType = declaresFields.has(here.declaration) && here.braces > 0;
+  const isRange = here.type(0) === sign.ellipsis ? literalTypes.has(here.type(1)) : isNumber && isType;
+  return isRange ? spelled(here, '..', 'foreign-operator') : null;
+}
+
+/** `list a: ["x"]`, and `list a = {"x"}`. */
+export function repairListBrackets(here: Cursor): Repair | null {
+  if (here.declaration !== word.list || here.braces > 0) return null;
+  if (here.type(0) === sign.colon) {
+    const isValues = here.type(1) === sign.openSquare && literalTypes.has(here.type(2));
+    if (!isValues) return null;
+    here.awaitsAssign = false;
+    return spelled(here, '=', 'foreign-operator');
+  }
+  const closing = here.type(-1) === sign.assign ? here.closing(0) : null;
+  if (closing === null) return null;
+  here.rereads.set(here.index + closing, retype(here.at(closing)!, sign.closeSquare, ']'));
+  const message = 'a list stands in square brackets';
+  return { message, help: 'write `[ ... ]`', read: here.readAs('[') };
+}
+
+/** `count(*)`. */
+export function repairCountAll(here: Cursor): Repair | null {
+  const isAll = here.at(-2)?.image === 'count' && here.type(-1) === sign.openParen;
+  if (!isAll || here.type(1) !== sign.closeParen) return null;
+  return { message: '`count()` counts requests, with nothing in its parentheses', write: '', read: [] };
+}
+
 /** `returns { rows: integer }` and `-> { rows: integer }` behind a payload. */
 export function repairResult(here: Cursor): Repair | null {
   if (here.declaration !== word.action || here.braces > 0) return null;
@@ -145,29 +230,20 @@ export function repairPointsSign(here: Cursor): Repair | null {
   return { to: 1, code: 'points-without-sign', message, write: ` +${number.image}`, read };
 }
 
-/** `because: "why"`. */
-export function repairClauseColon(here: Cursor): Repair | null {
-  const isText = here.token.image === 'because' && here.type(1) === sign.colon && isAnyText(here.at(2));
-  if (!isText || here.braces !== 1 || here.declaration !== word.policy) return null;
-  const help = 'remove the colon';
-  return {
-    to: 1,
-    message: 'no colon stands behind `because`',
-    help,
-    write: 'because',
-    read: here.readAs('because'),
-  };
-}
-
-/** `to 2 finance` and `to [finance, owner]`. */
+/** `to 2 finance`, `to "finance"` and `to [finance, owner]`. */
 export function repairAsked(here: Cursor): Repair | null {
-  const isTo = here.type(0) === word.to && here.braces === 1;
+  const isTo = here.declaration === word.policy && here.braces === 1;
   const [number, group] = [here.at(1), here.at(2)];
   if (!isTo) return null;
   if (number?.tokenType === literal.number && isAnyWord(group)) {
     const read = [here.token, group!, ...here.readAs('needs'), number];
     const write = `to ${group!.image} needs ${number.image}`;
     return { to: 2, message: 'how many people are asked stands behind their group', write, read };
+  }
+  if (isAnyText(number) && /^.[a-z][a-z0-9_]*.$/.test(number.image)) {
+    const write = number.image.slice(1, -1);
+    const message = 'an approval group is named without quotes';
+    return { from: 1, message, write, read: [retype(number, NameToken, write)] };
   }
   const closing = number?.tokenType === sign.openSquare ? here.closing(1) : null;
   if (closing === null) return null;

@@ -26,13 +26,19 @@ export function repairQuantifier(here: Cursor): Repair | null {
   const quantifier = quantifiers.get(here.token.image);
   const isOne = quantifier !== undefined && isAnyWord(here.at(1)) && here.type(2) === word.in;
   if (!isOne || !before.has(here.type(-1)) || !isAnyWord(here.at(3))) return null;
-  let next = 4;
-  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  const next = endOfLists(here, 3);
   const isFor = here.type(-1) === word.for;
-  if (here.type(next) === sign.openParen && !isFor)
-    return quantifier === here.token.image ? null : spelled(here, quantifier);
+  if (here.type(next) === sign.openParen) {
+    if (!isFor) return quantifier === here.token.image ? null : spelled(here, quantifier);
+    const message = `\`${here.text(-1, 0)}\` is written \`${quantifier}\` here`;
+    return { from: -1, to: 0, message, write: quantifier, read: here.readAs(quantifier) };
+  }
   const isParted = separators.has(here.type(next)) || separatingWords.has(here.at(next)?.image ?? '');
   if (!isParted && !isFor) return null;
+  if (isParted && !isFor && quantifier === here.token.image && here.type(next + 1) === sign.openParen) {
+    const message = `no \`${here.at(next)!.image}\` stands before the parentheses`;
+    return { from: next, message, write: '', read: [] };
+  }
   const body = isParted ? bodyBehind(here, next) : bodyBehind(here, next - 1);
   if (body === null) return null;
   return {
@@ -41,6 +47,15 @@ export function repairQuantifier(here: Cursor): Repair | null {
     message: 'what holds of the elements stands in parentheses',
     write: `${quantifier} ${here.text(1, next - 1)} (${body.text})`,
   };
+}
+
+/** Offset behind the paths and calls that are gone through. */
+function endOfLists(here: Cursor, first: number): number {
+  let next = first + 1;
+  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  const closing = here.type(next) === sign.openParen && here.isAdjacent(next) ? here.closing(next) : null;
+  if (closing !== null) next = closing + 1;
+  return here.type(next) === sign.comma && isAnyWord(here.at(next + 1)) ? endOfLists(here, next + 1) : next;
 }
 
 interface Body {

@@ -1,6 +1,18 @@
 // Whole lines, rules and groups in the order of other languages → what to write here. Most are left out of what is read.
 
-import { isAnyWord, isReservedToken, mistake, NameToken, retype, sign, word } from '../parse/tokens.ts';
+import {
+  bracketStep,
+  isAnyText,
+  isAnyWord,
+  isReservedToken,
+  literal,
+  mistake,
+  NameToken,
+  retype,
+  sign,
+  word,
+  wordTypes,
+} from '../parse/tokens.ts';
 import { type Cursor, granting, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
@@ -136,9 +148,109 @@ export function repairRuleComma(here: Cursor): Repair | null {
   return isAsked ? spelled(here, ' and', 'foreign-operator') : null;
 }
 
-/** `allow x: c`, whose condition follows a word. */
+/** `allow x: c`, whose condition follows a word, and `escalate x: to finance`. */
 export function repairRuleColon(here: Cursor): Repair | null {
-  return granting.has(here.type(-2)) && here.braces === 1 ? spelled(here, ' when') : null;
+  if (!granting.has(here.type(-2)) || here.braces !== 1) return null;
+  return clauseWords.has(here.type(1)) ? needless(here) : spelled(here, ' when');
+}
+
+/** `needs: 2` and `because = "why"`. */
+export function repairClauseSign(here: Cursor): Repair | null {
+  const isColon = here.type(0) !== sign.assign;
+  const { image } = here.at(isColon ? 0 : -1) ?? { image: '' };
+  const isInBlock = here.declaration === word.policy || here.declaration === word.guarantee;
+  const isSign = !isColon || here.type(1) === sign.colon;
+  if (!isInBlock || here.braces !== 1 || !isSign || here.beginsLine(isColon ? 2 : 1)) return null;
+  if (!signless.has(image) || (image === 'risk' && !isColon)) return null;
+  const message = `no \`${isColon ? ':' : '='}\` stands behind \`${image}\``;
+  if (!isColon) return { message, write: '', read: [] };
+  return { to: 1, message, write: image, read: here.readAs(image) };
+}
+
+const signless: ReadonlySet<string> = new Set([
+  ...['because', 'when', 'unless', 'for', 'after', 'to', 'except', 'needs', 'within', 'risk'],
+  ...['allow', 'deny', 'escalate', 'reauth', 'shadow', 'never', 'always'],
+]);
+
+const clauseWords = wordTypes(
+  ...(['to', 'for', 'after', 'needs', 'within', 'except', 'because', 'when', 'unless', 'risk'] as const),
+);
+/** Words of clauses that may be names: behind an effect they are one where another clause follows. */
+const unreserved = wordTypes('to', 'for', 'after', 'needs', 'within', 'except');
+
+/** `escalate to finance`, a rule without a name. */
+export function repairNameless(here: Cursor): Repair | null {
+  const isNamed = clauseWords.has(here.type(2)) || here.at(2) === undefined || here.beginsLine(2);
+  if (!beginsRule(here) || !unreserved.has(here.type(1)) || isNamed) return null;
+  const next = here.at(1)!;
+  return {
+    from: 1,
+    to: 0,
+    code: 'unexpected-token',
+    message: `expected a name for the rule after \`${here.token.image}\`, found \`${next.image}\``,
+    help: 'a decision names its rule: write a name behind the effect',
+    read: [retype(next, NameToken, 'unnamed')],
+  };
+}
+
+function beginsRule(here: Cursor): boolean {
+  return here.braces === 1 && here.declaration === word.policy && here.type(-1) !== word.after;
+}
+
+/** `deny "too_many" when c`. */
+export function repairQuotedName(here: Cursor): Repair | null {
+  const text = here.at(1);
+  if (!beginsRule(here) || !isAnyText(text)) return null;
+  const name = text.image
+    .slice(1, -1)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^[_\d]+|_+$/g, '');
+  const isName = name !== '' && name.length < 40;
+  const help = isName ? undefined : `write \`${here.token.image} NAME\` with a name of your own`;
+  const read = [retype(text, NameToken, isName ? name : 'unnamed')];
+  const message = 'the name of a rule is one word without quotes';
+  return { from: 1, message, help, write: isName ? name : undefined, read };
+}
+
+/** `rule too_many deny when c` and `rule deny too_many when c`. */
+export function repairRuleWord(here: Cursor): Repair | null {
+  if (!beginsRule(here) || here.token.image !== 'rule' || !here.beginsLine(0)) return null;
+  const message = 'a rule begins with its effect';
+  if (granting.has(here.type(1)) && isAnyWord(here.at(2))) return { message, write: '', read: [] };
+  const [name, effect] = [here.at(1), here.at(2)];
+  if (!isAnyWord(name) || !granting.has(effect?.tokenType)) return null;
+  const read = [effect!, retype(name!, NameToken)];
+  return { to: 2, message, write: `${effect!.image} ${name!.image}`, read };
+}
+
+/** Whether a path, a call or a text with a letter before it begins, which is no plain text. */
+function beginsExpression(here: Cursor, offset: number): boolean {
+  const next = here.type(offset + 1);
+  return (
+    next === sign.dot ||
+    next === sign.openParen ||
+    (isAnyText(here.at(offset + 1)) && here.isAdjacent(offset + 1))
+  );
+}
+
+/** `because too many`, up to the end of the line. */
+export function repairUnquotedReason(here: Cursor): Repair | null {
+  const first = here.at(1);
+  const isPlain = isAnyWord(first) || first?.tokenType === literal.number;
+  if (!isPlain || here.braces === 0 || here.beginsLine(1) || beginsExpression(here, 1)) return null;
+  let to = 1;
+  let depth = 0;
+  while (here.at(to + 1) !== undefined && !here.beginsLine(to + 1) && depth >= 0) {
+    depth += bracketStep[here.at(to + 1)!.tokenTypeIdx] ?? 0;
+    if (depth >= 0) to++;
+  }
+  const reason = here.text(1, to).trim().replace(/["']$/, '');
+  const write = /["\\{}]/.test(reason) ? undefined : `"${reason}"`;
+  const help = write === undefined ? 'write `because "..."`' : undefined;
+  // What it shows is not read before it stands in quotes.
+  const read = [retype(first!, literal.quoted, '"..."')];
+  return { from: 1, to, code: 'unterminated-text', message: 'a reason stands in quotes', help, write, read };
 }
 
 /** `allow x "why" when c`, whose reason follows a word. */
@@ -147,6 +259,20 @@ export function repairRuleText(here: Cursor): Repair | null {
   if (!isBehindName) return null;
   const help = `write \`because ${here.token.image}\` behind the condition`;
   return { message: 'a reason stands behind `because`', help, read: [] };
+}
+
+/** `policy orders for order.place { ... }`. */
+export function repairPolicyFor(here: Cursor): Repair | null {
+  return here.braces === 0 && here.type(-2) === word.policy ? spelled(here, 'on') : null;
+}
+
+/** `policy orders on [order.place, order.cancel] { ... }`. */
+export function repairPatternList(here: Cursor): Repair | null {
+  const closing = here.braces === 0 && here.type(-1) === word.on ? here.closing(0) : null;
+  if (closing === null || closing === 1) return null;
+  const read = here.tokens.slice(here.index + 1, here.index + closing);
+  const message = 'the patterns of a policy stand in no brackets';
+  return { to: closing, message, write: here.text(1, closing - 1), read };
 }
 
 /** `after approval from finance`. */

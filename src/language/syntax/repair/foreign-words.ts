@@ -23,6 +23,7 @@ import {
 } from './cursor.ts';
 import { repairDuration, repairRequire, repairResult, repairTypeWord } from './foreign-declarations.ts';
 import { repairQuantifier } from './foreign-quantifiers.ts';
+import { effectVocabulary, synonymOf } from './vocabulary.ts';
 
 /** Words in small letters that mean an operator, between two values and as functions and methods. */
 const relations = byForeignWord({
@@ -42,6 +43,7 @@ const comparisons = byForeignWord({
   '>=': ['gte', 'ge', 'at least'],
   '<=': ['lte', 'le', 'at most'],
   in: ['in', 'IN', 'one of', 'any of'],
+  'not in': ['nin', 'notin', 'not_in'],
   and: ['AND'],
   or: ['OR'],
 });
@@ -66,6 +68,7 @@ export function repairLoneName(here: Cursor): Repair | null {
   return (
     repairQuantifier(here) ??
     repairExists(here) ??
+    repairClaimWord(here) ??
     repairConditionWord(here) ??
     repairClauseWord(here) ??
     repairDoesNot(here) ??
@@ -83,11 +86,12 @@ const clauses = byForeignWord({
   because: ['reason', 'message', 'msg', 'description', 'desc'],
 });
 
-/** `reason "why"` and `over last 24h`. */
-function repairClauseWord(here: Cursor): Repair | null {
+/** `reason "why"`, `message: "why"` and `over last 24h`. */
+export function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
-  const write = clauses.get(image);
-  if (write !== undefined && isAnyText(here.at(1)) && here.braces === 1) return spelled(here, write);
+  const write = here.braces === 1 && here.declaration === word.policy ? clauses.get(image) : undefined;
+  const to = here.type(1) === sign.colon ? 1 : 0;
+  if (write !== undefined && isAnyText(here.at(to + 1))) return { ...spelled(here, write), to };
   if (image !== 'last' || here.type(-1) !== word.over) return null;
   const message = '`over 24h` covers the last 24 hours: no word says so';
   return { message, write: '', read: [] };
@@ -227,6 +231,13 @@ function repairDoesNot(here: Cursor): Repair | null {
     help: `write \`not (${path.text} ${relation} ...)\``,
     read: here.readAs(relation),
   };
+}
+
+/** `never permit when c`. */
+function repairClaimWord(here: Cursor): Repair | null {
+  if (here.type(-1) !== word.never && here.type(-1) !== word.always) return null;
+  const effect = synonymOf(here.token.image, effectVocabulary);
+  return effect === null ? null : spelled(here, effect);
 }
 
 /** `c xor d` is read as one that holds of either. */

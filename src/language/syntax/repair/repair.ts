@@ -33,11 +33,16 @@ import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } f
 import {
   declaresFields,
   repairAsked,
-  repairClauseColon,
   repairCoalesce,
+  repairCountAll,
   repairDashedName,
+  repairDots,
   repairDuration,
+  repairEnumeration,
   repairExcept,
+  repairFieldWithoutColon,
+  repairListBrackets,
+  repairMissingBrace,
   repairNoValue,
   repairPayloadColon,
   repairPayloadParens,
@@ -48,14 +53,21 @@ import {
 import { repairQuantifier } from './foreign-quantifiers.ts';
 import {
   repairApprovalFrom,
+  repairClauseSign,
   repairConditionFirst,
   repairElse,
   repairForeignLine,
+  repairNameless,
+  repairPatternList,
+  repairPolicyFor,
+  repairQuotedName,
   repairRuleBody,
   repairRuleColon,
   repairRuleComma,
   repairRuleText,
   repairRuleValue,
+  repairRuleWord,
+  repairUnquotedReason,
 } from './foreign-rules.ts';
 import {
   repairComment,
@@ -76,6 +88,7 @@ import {
 } from './foreign-signs.ts';
 import {
   repairAnyOf,
+  repairClauseWord,
   repairCurrencyFirst,
   repairIs,
   repairLoneName,
@@ -190,8 +203,10 @@ const repairAssign: RepairAt = (here) => {
   here.awaitsAssign = false;
   if (isAssign) return repairDashedList(here);
   if (here.type(-2) === word.approvers) return repairMembers(here);
-  const other = repairPointsSign(here) ?? repairNoValue(here);
+  const other = repairPointsSign(here) ?? repairClauseSign(here) ?? repairNoValue(here);
   if (other !== null) return other;
+  if (here.type(1) === sign.below && here.isAdjacent(1))
+    return { ...spelled(here, '<=', 'foreign-operator'), to: 1, message: '`=<` is written `<=` here' };
   const message = '`=` gives a name its value and does not compare';
   return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
 };
@@ -292,7 +307,7 @@ for (const text of reservedWords) {
   const others = declaring.has(type)
     ? [repairNestedDeclaration]
     : granting.has(type)
-      ? [repairRuleBody, repairRuleValue]
+      ? [repairRuleBody, repairRuleValue, repairQuotedName, repairNameless]
       : [];
   repairs[type.tokenTypeIdx!] = firstOf(...others, repairDeclaredWord);
 }
@@ -300,10 +315,14 @@ for (const [type, ...all] of [
   [word.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
-    repairClauseColon,
+    repairClauseSign,
+    repairClauseWord,
+    repairEnumeration,
     repairTextLetter,
     repairDashedName,
     repairForeignLine,
+    repairRuleWord,
+    repairFieldWithoutColon,
     repairMapRule,
     repairForeignBlock,
     repairNestedSynonym,
@@ -315,7 +334,7 @@ for (const [type, ...all] of [
   [word.no, repairQuantifier, repairDeclaredWord],
   [word.count, repairQuantifier],
   [word.sum, repairQuantifier, repairTotal],
-  [word.to, repairAsked],
+  [word.to, repairAsked, repairDots],
   [word.except, repairExcept, repairDeclaredWord],
   [word.has, repairPresence],
   [Currency, repairCurrencyFirst],
@@ -327,13 +346,19 @@ for (const [type, ...all] of [
   [literal.number, repairThousands, repairDate, repairNumber],
   [literal.instant, repairInstant],
   [sign.assign, repairAssign],
-  [sign.openCurly, repairConditionBraces, repairMapRule, countBraces(1)],
+  [sign.openCurly, repairListBrackets, repairConditionBraces, repairMapRule, countBraces(1)],
   [sign.closeCurly, countBraces(-1)],
-  [sign.openSquare, repairPosition],
+  [sign.openSquare, repairEnumeration, repairPatternList, repairPosition],
+  [sign.star, repairCountAll],
+  [word.for, repairPolicyFor],
+  [word.or, repairEnumeration, repairDeclaredWord],
+  [word.because, repairUnquotedReason, repairDeclaredWord],
+  [sign.ellipsis, repairDots],
+  [sign.optional, repairMissingBrace],
   [sign.comma, repairRuleComma],
-  [sign.colon, repairPointsSign, repairPayloadColon, repairRuleColon],
+  [sign.colon, repairPointsSign, repairListBrackets, repairPayloadColon, repairRuleColon, repairMissingBrace],
   [sign.openParen, repairPayloadParens],
-  [sign.minus, repairResult, repairMapRule],
+  [sign.minus, repairResult, repairDots, repairMapRule],
   [literal.quoted, repairRuleText],
   [literal.raw, repairRawEscape, repairRuleText],
   [word.from, repairApprovalFrom, repairDeclaredWord],

@@ -128,12 +128,17 @@ const followsName: ReadonlySet<unknown> = new Set([
 
 const followsKey: ReadonlySet<unknown> = new Set([sign.openCurly, sign.comma, word.in]);
 
+const followsDeclared: ReadonlySet<unknown> = new Set([
+  sign.colon,
+  ...wordTypes('ignoring', 'from', 'pushed'),
+]);
+
 /** Whether a name follows on the same line, and then a clause, an `=`, `on`, or another line; or a key and its payload. */
 function isNamedAlone(here: Cursor): boolean {
   if (here.type(1) !== NameToken || here.beginsLine(1)) return false;
   let next = 2;
   while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
-  return (
-    here.beginsLine(next) || followsName.has(here.type(next)) || (next > 2 && followsKey.has(here.type(next)))
-  );
+  const after = here.type(next);
+  const isDeclared = here.braces === 0 && followsDeclared.has(after);
+  return here.beginsLine(next) || followsName.has(after) || isDeclared || (next > 2 && followsKey.has(after));
 }

@@ -70,6 +70,8 @@ export interface RecordBody extends Node {
   readonly fields: readonly FieldNode[];
   /** The body ends with `...`. */
   readonly isOpen: boolean;
+  /** An error ended it, or left a field out: what it declares is not known. */
+  readonly isBroken?: true;
 }
 
 export interface FieldNode extends NamedNode<'field'> {
