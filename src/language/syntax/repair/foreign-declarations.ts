@@ -1,9 +1,9 @@
 // Declarations and clauses in the forms of other languages → those of this one: payloads, fields, results, who approves.
 
-import { syntaxError, tokenSpan } from '../parse/context.ts';
 import {
   builtInTypeWords,
   comparing,
+  effects,
   isAnyText,
   isAnyWord,
   literal,
@@ -12,43 +12,38 @@ import {
   relatingWords,
   retype,
   sign,
-  tokenEnd,
   word,
   wordTypes,
 } from '../parse/tokens.ts';
-import { type Cursor, granting, literalTypes, needless, type Repair, spelled } from './cursor.ts';
+import {
+  type Cursor,
+  literalTypes,
+  needless,
+  type Repair,
+  rebracketed,
+  spelled,
+  stretched,
+} from './cursor.ts';
 
 /** `action mail.send(to: email)` is read as `action mail.send { to: email }`. */
 export function repairPayloadParens(here: Cursor): Repair | null {
-  const closing = here.declaration === word.action && here.braces === 0 ? here.closing(0) : null;
+  const closing = here.isBeforePayload ? here.closing(0) : null;
   if (closing === null) return null;
-  const [open, close] = [here.token, here.at(closing)!];
-  here.rereads.set(here.index + closing, retype(close, sign.closeCurly, '}'));
-  const span = tokenSpan(open, here.reader);
-  const edits = [
-    { span, text: ' {' },
-    { span: tokenSpan(close, here.reader), text: '}' },
-  ];
-  const diagnostic = syntaxError(
-    'foreign-form',
-    span,
-    'a payload stands in braces',
-    'write `{ name: type }`',
-  );
-  here.reader.report({ ...diagnostic, fix: { title: 'write braces', edits } });
-  return { read: here.readAs('{') };
+  const message = 'a payload stands in braces';
+  const help = 'write `{ name: type }`';
+  return rebracketed(here, closing, { open: ' {', close: '}', message, help, title: 'write braces' });
 }
 
 /** `action a.b = { ... }`, `group g = [...]` and `count: integer = 3`. */
 export function repairNoValue(here: Cursor): Repair | null {
-  const { declaration, braces } = here;
-  if (braces > 0) {
+  const { declaration } = here;
+  if (here.braces > 0) {
     if (declaration !== word.action && declaration !== word.type && declaration !== word.group) return null;
     const message = 'a field has no default';
     const help = 'write `name?: type`, and give the value where it is read: `(payload.note else "none")`';
     return { to: literalTypes.has(here.type(1)) ? 1 : 0, message, help, read: [] };
   }
-  if (declaration === word.action) {
+  if (here.isBeforePayload) {
     const message = '`=` stands before no payload';
     return { message, help: 'remove it', write: '', read: [] };
   }
@@ -60,8 +55,7 @@ export function repairNoValue(here: Cursor): Repair | null {
 
 /** `action a.b: { ... }`. */
 export function repairPayloadColon(here: Cursor): Repair | null {
-  const isBefore = here.declaration === word.action && here.braces === 0;
-  return isBefore && here.type(1) === sign.openCurly ? needless(here) : null;
+  return here.isBeforePayload && here.type(1) === sign.openCurly ? needless(here) : null;
 }
 
 const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
@@ -90,7 +84,7 @@ export function repairTypeWord(here: Cursor): Repair | null {
 
 /** `returns { rows: integer }` and `-> { rows: integer }` behind a payload. */
 export function repairResult(here: Cursor): Repair | null {
-  if (here.declaration !== word.action || here.braces > 0) return null;
+  if (!here.isBeforePayload) return null;
   const isWord = /^(?:returns?|output|response|results)$/.test(here.token.image);
   if (isWord && here.type(1) === sign.openCurly) return spelled(here, 'result');
   const isArrow = here.type(0) === sign.minus && here.type(1) === sign.above && here.isAdjacent(1);
@@ -106,8 +100,7 @@ export function repairRowArrow(here: Cursor): Repair | null {
 export function repairRequire(here: Cursor): Repair | null {
   const isOne = /^requires?$/.test(here.token.image) && here.type(1) === word.approval;
   const group = here.at(3);
-  if (!isOne || here.braces !== 1 || here.declaration !== word.policy || group?.tokenType !== NameToken)
-    return null;
+  if (!isOne || !here.isInPolicy || group?.tokenType !== NameToken) return null;
   const write = `escalate NAME to ${group.image}`;
   const name = { ...retype(here.token, NameToken, 'approval') };
   const read = [...here.readAs('escalate'), name, ...here.readAs('to'), group];
@@ -117,11 +110,15 @@ export function repairRequire(here: Cursor): Repair | null {
 
 const isoUnits: Readonly<Record<string, string>> = { S: 's', M: 'm', H: 'h', D: 'd' };
 
-/** `P7D` and `PT15M`, and `timeout 4h` in a rule. */
-export function repairDuration(here: Cursor): Repair | null {
+/** `timeout 4h` in a rule. */
+export function repairTimeout(here: Cursor): Repair | null {
+  const isOne = /^(?:timeout|expires|expiring|every)$/.test(here.token.image);
+  return isOne && here.type(1) === literal.duration && here.braces === 1 ? spelled(here, 'within') : null;
+}
+
+/** `P7D` and `PT15M`. */
+export function repairIsoDuration(here: Cursor): Repair | null {
   const { token } = here;
-  if (/^(?:timeout|expires|expiring|every)$/.test(token.image) && here.type(1) === literal.duration)
-    return here.braces === 1 ? spelled(here, 'within') : null;
   const [, date, amount = '', unit = ''] = /^P(T?)(\d{1,6})([SMHD])$/.exec(token.image) ?? [];
   if (amount === '' || (date === '') !== (unit === 'D') || !beforeDuration.has(here.type(-1))) return null;
   const write = amount + isoUnits[unit];
@@ -148,15 +145,10 @@ export function repairPointsSign(here: Cursor): Repair | null {
 /** `because: "why"`. */
 export function repairClauseColon(here: Cursor): Repair | null {
   const isText = here.token.image === 'because' && here.type(1) === sign.colon && isAnyText(here.at(2));
-  if (!isText || here.braces !== 1 || here.declaration !== word.policy) return null;
-  const help = 'remove the colon';
-  return {
-    to: 1,
-    message: 'no colon stands behind `because`',
-    help,
-    write: 'because',
-    read: here.readAs('because'),
-  };
+  if (!isText || !here.isInPolicy) return null;
+  const write = 'because';
+  const message = 'no colon stands behind `because`';
+  return { to: 1, message, help: 'remove the colon', write, read: here.readAs(write) };
 }
 
 /** `to 2 finance` and `to [finance, owner]`. */
@@ -171,12 +163,11 @@ export function repairAsked(here: Cursor): Repair | null {
   }
   const closing = number?.tokenType === sign.openSquare ? here.closing(1) : null;
   if (closing === null) return null;
-  const groups = here.tokens.slice(here.index + 2, here.index + closing);
-  if (
-    groups.length === 0 ||
-    !groups.every((one, place) => (place % 2 === 0 ? isAnyWord(one) : one.tokenType === sign.comma))
-  )
-    return null;
+  const groups = here.run(2, closing - 1);
+  const isList = groups.every((one, place) =>
+    place % 2 === 0 ? isAnyWord(one) : one.tokenType === sign.comma,
+  );
+  if (groups.length === 0 || !isList) return null;
   const names = groups.filter((_, place) => place % 2 === 0);
   const and = here.readAs('and')[0]!;
   const read = [here.token, ...names.flatMap((one, place) => (place === 0 ? [one] : [and, one]))];
@@ -186,7 +177,7 @@ export function repairAsked(here: Cursor): Repair | null {
 
 /** `deny too-many`, `policy big-orders`. */
 export function repairDashedName(here: Cursor): Repair | null {
-  const isFirst = here.type(-1) !== undefined && (granting.has(here.type(-1)) || named.has(here.type(-1)));
+  const isFirst = here.type(-1) !== undefined && (effects.has(here.type(-1)) || named.has(here.type(-1)));
   let to = 0;
   while (
     here.type(to + 1) === sign.minus &&
@@ -197,15 +188,14 @@ export function repairDashedName(here: Cursor): Repair | null {
     to += 2;
   if (!isFirst || to === 0) return null;
   const write = here.text(0, to).replaceAll('-', '_');
-  const read = [{ ...retype(here.token, NameToken, write), endOffset: tokenEnd(here.at(to)!) - 1 }];
+  const read = [stretched(retype(here.token, NameToken, write), here.at(to)!)];
   return { to, code: 'name-style', message: `\`${here.text(0, to)}\` is not in snake_case`, write, read };
 }
 
 /** `except payload.vendor == "a"`, where nobody is named but a condition. */
 export function repairExcept(here: Cursor): Repair | null {
-  if (here.braces !== 1 || here.declaration !== word.policy) return null;
-  let next = 2;
-  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  if (!here.isInPolicy) return null;
+  const next = here.pathEnd(1);
   // `within 4h` is the next clause.
   const isTime = here.type(next) === word.within && here.type(next + 1) === literal.duration;
   const isPerson = here.type(1) === NameToken && (isTime || !compares.has(here.type(next)));

@@ -1,7 +1,7 @@
 // Quantifiers as other languages and people spell them → those of this one: `exists x in xs (c)`, `some x in xs: c`.
 
-import { bracketStep, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
-import { byForeignWord, type Cursor, granting, lookaheadMax, type Repair, spelled } from './cursor.ts';
+import { bracketStep, effects, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
+import { byForeignWord, type Cursor, lookaheadMax, type Repair, spelled } from './cursor.ts';
 
 /** Quantifiers, each with its names elsewhere. */
 export const quantifiers = byForeignWord({
@@ -26,8 +26,7 @@ export function repairQuantifier(here: Cursor): Repair | null {
   const quantifier = quantifiers.get(here.token.image);
   const isOne = quantifier !== undefined && isAnyWord(here.at(1)) && here.type(2) === word.in;
   if (!isOne || !before.has(here.type(-1)) || !isAnyWord(here.at(3))) return null;
-  let next = 4;
-  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  const next = here.pathEnd(3);
   const isFor = here.type(-1) === word.for;
   if (here.type(next) === sign.openParen && !isFor)
     return quantifier === here.token.image ? null : spelled(here, quantifier);
@@ -69,6 +68,6 @@ function bodyBehind(here: Cursor, separator: number): Body | null {
 }
 
 const endsBody: ReadonlySet<unknown> = new Set([
-  ...granting,
+  ...effects,
   ...wordTypes('when', 'unless', 'because', 'shadow'),
 ]);

@@ -4,6 +4,7 @@ import {
   Currency,
   comparing,
   declaring,
+  effects,
   isAnyText,
   isAnyWord,
   literal,
@@ -15,13 +16,18 @@ import {
   beforeCondition,
   byForeignWord,
   type Cursor,
-  granting,
   literalTypes,
   presenceOf,
   type Repair,
   spelled,
 } from './cursor.ts';
-import { repairDuration, repairRequire, repairResult, repairTypeWord } from './foreign-declarations.ts';
+import {
+  repairIsoDuration,
+  repairRequire,
+  repairResult,
+  repairTimeout,
+  repairTypeWord,
+} from './foreign-declarations.ts';
 import { repairQuantifier } from './foreign-quantifiers.ts';
 
 /** Words in small letters that mean an operator, between two values and as functions and methods. */
@@ -73,7 +79,8 @@ export function repairLoneName(here: Cursor): Repair | null {
     repairTypeWord(here) ??
     repairResult(here) ??
     repairRequire(here) ??
-    repairDuration(here) ??
+    repairTimeout(here) ??
+    repairIsoDuration(here) ??
     repairRelation(here) ??
     repairValue(here)
   );
@@ -105,7 +112,7 @@ export const hasMessage = 'presence is asked for by `has`';
 
 /** `deny x if ...` and `deny x where ...`, and the same in a claim. */
 function repairConditionWord(here: Cursor): Repair | null {
-  const isAwaited = granting.has(here.type(-2)) || here.declaration === word.guarantee;
+  const isAwaited = effects.has(here.type(-2)) || here.declaration === word.guarantee;
   const write = isAwaited ? conditionWords.get(here.token.image) : undefined;
   return write === undefined ? null : spelled(here, write);
 }
@@ -147,7 +154,7 @@ function repairBetween(here: Cursor): Repair | null {
 }
 
 /** `True`, `None` and their like. */
-function repairValue(here: Cursor): Repair | null {
+export function repairValue(here: Cursor): Repair | null {
   const { image } = here.token;
   const before = here.type(-1);
   const write = values.get(image);
