@@ -1,23 +1,28 @@
-// `node bench/parse.ts FOLDER`: what reading one long text into its tree costs here and in another checkout, as medians of
-// processor time, and the ratio of the two. Each side is a process of its own, and the two take turns. The first rounds
-// count, since most programs read few texts; the warm ones are shown beside them.
+// `node bench/parse.ts REVISION`, or a folder that holds another checkout: what reading one long text into its tree costs here and
+// there, as medians of processor time, and the ratio of the two. Each side is a process of its own, and the two take turns. The
+// first rounds count, since most programs read few texts; the warm ones are shown beside them.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { linkPackages, ownRoot, withRevision } from './checkout.ts';
 
 const rounds = 80;
 const coldRounds = 20;
 const copies = 60;
 
-const here = join(import.meta.dirname, '..');
-const [folder, other = here] = process.argv.slice(2);
-if (process.send !== undefined && folder !== undefined) await serve(folder, other);
-else if (folder !== undefined) await compare([here, resolve(folder)]);
-else {
-  console.error('usage: node bench/parse.ts FOLDER, another checkout of this repository');
+const [place, other = ownRoot] = process.argv.slice(2);
+if (process.send !== undefined && place !== undefined) await serve(place, other);
+else if (place === undefined) {
+  console.error('usage: node bench/parse.ts REVISION, or the folder of another checkout of this repository');
   process.exitCode = 2;
+} else if (existsSync(place)) await compare([ownRoot, resolve(place)]);
+else {
+  await withRevision(place, async ({ folder }) => {
+    linkPackages(folder);
+    await compare([ownRoot, folder]);
+  });
 }
 
 async function compare(roots: readonly string[]): Promise<void> {

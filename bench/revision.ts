@@ -2,13 +2,13 @@
 // is gone afterwards, and gets this tree's benchmarks and packs: the same files measure both, in alternating rounds. What
 // that revision cannot run, because its interface was another one, is told.
 
-import { type ChildProcess, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { figureOf, ratioOf, times } from '../src/tools/measure/figure.ts';
 import { alone } from './alone.ts';
+import { linkPackages, ownRoot, withRevision } from './checkout.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
 import { fitImports, measureFolder } from './layout.ts';
@@ -36,50 +36,17 @@ interface NotCompared {
 }
 
 /** A table in Markdown. Throws where there is no such revision. */
-export async function compareWithRevision(revision: string, options: RevisionOptions): Promise<string> {
-  const root = new URL('..', import.meta.url).pathname;
-  const commit = commitOf(root, revision);
-  const folder = join(mkdtempSync(join(tmpdir(), 'writ-revision-')), 'tree');
-  const remove = (): void => removeWorktree(root, folder);
-  const interrupted = (): void => {
-    remove();
-    process.exit(130);
-  };
-  process.once('SIGINT', interrupted);
-  process.once('SIGTERM', interrupted);
-  try {
-    options.log(`checking ${revision} (${commit.slice(0, 12)}) out`);
-    git(root, 'worktree', 'add', '--detach', folder, commit);
-    lay(root, folder);
+export function compareWithRevision(revision: string, options: RevisionOptions): Promise<string> {
+  options.log(`checking ${revision} out`);
+  return withRevision(revision, async ({ folder, commit }) => {
+    lay(ownRoot, folder);
     const bench = pathToFileURL(join(folder, 'bench', 'run.ts')).href;
     const rows = await compareAll(bench, options);
     return table(rows, `${revision}, ${commit.slice(0, 12)}`);
-  } finally {
-    remove();
-    process.off('SIGINT', interrupted);
-    process.off('SIGTERM', interrupted);
-  }
+  });
 }
 
-function commitOf(root: string, revision: string): string {
-  try {
-    return git(root, 'rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
-  } catch {
-    throw new Error(`there is no revision ${revision}`);
-  }
-}
-
-function git(cwd: string, ...args: readonly string[]): string {
-  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-}
-
-function removeWorktree(root: string, folder: string): void {
-  if (existsSync(folder)) git(root, 'worktree', 'remove', '--force', folder);
-  rmSync(join(folder, '..'), { recursive: true, force: true });
-  git(root, 'worktree', 'prune');
-}
-
-/** This tree's benchmarks, what they measure with, the packs and the packages. */
+/** This tree's benchmarks, what they measure with, and the packs. */
 function lay(root: string, folder: string): void {
   const parts = { bench: 'bench', [measureFolder(root)]: measureFolder(folder), policies: 'policies' };
   for (const [part, place] of Object.entries(parts)) {
@@ -88,9 +55,7 @@ function lay(root: string, folder: string): void {
     cpSync(join(root, part), join(folder, place), { recursive: true, filter: isOwn });
   }
   fitImports(folder);
-  for (const packages of ['node_modules', 'bench/node_modules']) {
-    if (existsSync(join(root, packages))) symlinkSync(join(root, packages), join(folder, packages));
-  }
+  linkPackages(folder);
 }
 
 async function compareAll(

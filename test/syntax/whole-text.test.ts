@@ -7,12 +7,21 @@ import { EOF, type IToken, type TokenType } from 'chevrotain';
 import { describe, expect, it } from 'vitest';
 import { lookaheadTable } from '../../grammar/lookahead.ts';
 import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import { documentationBefore } from '../../src/language/syntax/parse/comments.ts';
 import committed from '../../src/language/syntax/parse/lookahead.json' with { type: 'json' };
 import type { Choose } from '../../src/language/syntax/parse/lookahead.ts';
 import { PolicyParser } from '../../src/language/syntax/parse/parser.ts';
 import { Text, tokenize, tokenTypes, Word } from '../../src/language/syntax/parse/tokens.ts';
-import { type Analysed, readFile, WholeTextParser } from '../../src/language/syntax/parse/whole-text.ts';
+import {
+  type Analysed,
+  type Read,
+  readRecovering,
+  readWhole,
+  WholeTextParser,
+} from '../../src/language/syntax/parse/whole-text.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
+import { holdsHabits, repair } from '../../src/language/syntax/repair/repair.ts';
 
 const root = join(import.meta.dirname, '../..');
 const texts = globSync(['test/{syntax,check}/cases/**/*.policy', '{policies,examples}/**/*.policy'], {
@@ -69,22 +78,56 @@ function ask(choose: Choose, gates: Guarded, ...types: readonly TokenType[]) {
   return choose.call(ahead(types), gates);
 }
 
-describe('a text without errors', () => {
+const corpus = texts.flatMap(variants).map((text) => ({ path: 'a.policy', text }));
+
+/** Each line that people write by mistake, alone and as a rule. */
+const lines = globSync('test/diagnostic/mistakes/*.txt', { cwd: root })
+  .flatMap((path) => readFileSync(join(root, path), 'utf8').split('\n'))
+  .flatMap((line) => [line, `policy p on a.b {\n${line}\n}\n`, `policy p on a.b {\n  deny x\n${line}\n}\n`])
+  .map((text) => ({ path: 'a.policy', text }));
+
+function readBy(by: typeof readWhole, source: SourceText) {
+  const reported: Diagnostic[] = [];
+  const reader = { source, report: (diagnostic: Diagnostic) => void reported.push(diagnostic) };
+  const docBefore = documentationBefore([], source);
+  const read: Read<ReturnType<PolicyParser['readFile']>> = (parser, ...run) =>
+    parser.readFile(...run, docBefore);
+  return { parsed: by(tokenize(source.text).tokens, reader, read), reported };
+}
+
+describe('a text that the grammar takes', () => {
   it('is read as the parser that recovers reads it', () => {
-    const recovering = new PolicyParser();
-    let whole = 0;
-    for (const text of texts.flatMap(variants)) {
-      const source = { path: 'a.policy', text };
-      const readBy = (read: typeof readFile) => {
-        const reported: Diagnostic[] = [];
-        const reader = { source, report: (diagnostic: Diagnostic) => void reported.push(diagnostic) };
-        return { ...read(tokenize(text).tokens, reader, documentationBefore([], source)), reported };
-      };
-      const one = readBy(readFile);
-      expect(one, text).toEqual(readBy((...args) => recovering.readFile(...args)));
-      if (one.errors.length === 0) whole++;
+    let taken = 0;
+    for (const source of corpus) {
+      const [whole, recovering] = [readBy(readWhole, source), readBy(readRecovering, source)];
+      if (whole.parsed !== null) {
+        expect(whole, source.text).toEqual(recovering);
+        taken++;
+      } else {
+        expect(whole.reported).toEqual([]);
+        expect(recovering.parsed?.errors, source.text).not.toEqual([]);
+      }
     }
-    expect(whole).toBeGreaterThan(texts.length / 2);
+    expect(taken).toBeGreaterThan(texts.length / 2);
+  });
+
+  it('is repaired where it holds a habit, and only there', () => {
+    let habits = 0;
+    for (const source of [...corpus, ...lines]) {
+      if (readBy(readWhole, source).parsed === null) continue;
+      const { tokens } = tokenize(source.text);
+      const reader = { source, report: () => undefined };
+      const isRepaired = repair(tokens, reader) !== tokens;
+      expect(holdsHabits(tokens, reader), source.text).toBe(isRepaired);
+      if (isRepaired) habits++;
+    }
+    expect(habits).toBeGreaterThan(20);
+  });
+
+  it('may name rules by words that other languages have for operators', () => {
+    const rules = ['eq', 'le', 'exceeds', 'xor', 'includes'].map((name) => `deny ${name} when payload.n > 1`);
+    const text = `policy p on a.b {\n  ${rules.join('\n  ')}\n}\n`;
+    expect(parse({ path: 'a.policy', text }).diagnostics).toEqual([]);
   });
 });
 

@@ -14,6 +14,7 @@ import { applyPrefilter } from '../program/index/prefilter.ts';
 import { createIndex, select } from '../program/index/rule-index.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
+import { BoundedMap, memo } from '../value/memo.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
@@ -383,18 +384,9 @@ const rulesPerStep = 20;
 const headsKeptMax = 4_096;
 
 function createRuleHeads(action: OpenAction): RuleHeads {
-  const kept = new Map<number, RuleHead>();
-  return {
-    length: action.ruleCount,
-    at: (place) => {
-      const known = kept.get(place);
-      if (known !== undefined) return known;
-      if (kept.size >= headsKeptMax) kept.clear();
-      const rule = action.head(place);
-      kept.set(place, rule);
-      return rule;
-    },
-  };
+  const kept = new BoundedMap<number, RuleHead>(headsKeptMax);
+  const read = (place: number) => action.head(place);
+  return { length: action.ruleCount, at: (place) => memo(kept, place, read) };
 }
 
 function findAll({ ruleCount }: OpenAction): ListedCode['find'] {

@@ -6,6 +6,7 @@ import type { Satisfied } from '../model/request.ts';
 import type { FormRule, TraceForm } from '../model/trace.ts';
 import type { OpenAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
+import { BoundedMap, memo } from '../value/memo.ts';
 import { isRequirementSatisfied } from './decide/combine.ts';
 import { isNothing } from './decide/decide.ts';
 import { placeFired, truthFired } from './decide/indexed.ts';
@@ -47,7 +48,7 @@ export class NamedRules {
   readonly #action: OpenAction;
   readonly #parts: TraceParts;
   readonly #kept = new KeptByRules<NamedSome>();
-  readonly #rules = new Map<number, OneRule>();
+  readonly #rules = new BoundedMap<number, OneRule>(rulesKeptMax);
   #all: Named | null = null;
 
   constructor(action: OpenAction, parts: TraceParts) {
@@ -87,13 +88,10 @@ export class NamedRules {
   }
 
   #rule(place: number): OneRule {
-    const known = this.#rules.get(place);
-    if (known !== undefined) return known;
-    const head = this.#action.head(place);
-    const rule: OneRule = { head, inForm: this.#parts.formRule(place, head) };
-    if (this.#rules.size >= rulesKeptMax) this.#rules.clear();
-    this.#rules.set(place, rule);
-    return rule;
+    return memo(this.#rules, place, () => {
+      const head = this.#action.head(place);
+      return { head, inForm: this.#parts.formRule(place, head) };
+    });
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision } from '../model/trace.ts';
 import type { OpenProgram } from '../program/packed/unpack.ts';
+import { BoundedMap, memo } from '../value/memo.ts';
 import type { CacheSession } from './cache.ts';
 import type { Decider, DecideSome } from './decide/decide.ts';
 import type { Run } from './run.ts';
@@ -21,16 +22,10 @@ export interface Tracers {
 export function createTracers(program: OpenProgram, run: Run, { lists, run: runOwn }: CacheSession): Tracers {
   // What holds the rows of a table is not kept for the next set.
   const tables = { program, lists, run: runOwn };
-  const tracers = new Map<string, Tracer>();
+  const tracers = new BoundedMap<string, Tracer>(tracersMax);
+  const make = (action: string) => createTracer(program.open(action)!, run, tables);
   return {
-    of: (action) => {
-      const known = tracers.get(action);
-      if (known !== undefined) return known;
-      if (tracers.size >= tracersMax) tracers.clear();
-      const tracer = createTracer(program.open(action)!, run, tables);
-      tracers.set(action, tracer);
-      return tracer;
-    },
+    of: (action) => memo(tracers, action, make),
     *prepare(action) {
       tracers.set(action, yield* createTracerInSteps(program.open(action)!, run, tables));
     },

@@ -1,6 +1,7 @@
-// Types and payload issues as text, in the words of the language itself.
+// Types, paths and payload issues as text, in the words of the language itself.
 
 import { formatDecimal } from '../value/decimal.ts';
+import { escapeControls } from '../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import type { PayloadIssue } from './decision.ts';
 import type { Quantity, Range, Shape, Slot, Type } from './type.ts';
@@ -33,6 +34,20 @@ export function describeType(type: Type): string {
 export function describeSlot(slot: Slot): string {
   const modifiers = `${slot.isSecret ? 'secret ' : ''}${signedMark(slot).trimStart()}${slot.isSigned ? ' ' : ''}`;
   return `${modifiers}${describeType(slot.type)}${slot.isNullable ? ' | null' : ''}`;
+}
+
+/** A path as a policy file writes it: steps that are not names are quoted, and places in lists count from 0. */
+export function pathText(root: string, steps: readonly (string | number)[]): string {
+  return [root, ...steps.map(stepText)].join('.');
+}
+
+export function stepText(step: string | number): string {
+  return typeof step === 'number' || /^[A-Za-z_]\w*$/.test(step) ? String(step) : quoted(step);
+}
+
+/** A text literal of the language, on one line whatever the text contains. */
+export function quoted(text: string): string {
+  return escapeControls(JSON.stringify(text));
 }
 
 /** Whom an approval leaves out, as it goes on behind the group; empty where it is nobody. */

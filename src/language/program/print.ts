@@ -1,7 +1,7 @@
 // A program as text for people: each action with its lets and rules, conditions in the words of the language where it
 // has them. `?` behind a condition says that it may be unknown.
 
-import { exceptText } from '../model/describe.ts';
+import { exceptText, pathText, stepText } from '../model/describe.ts';
 import type { Value } from '../model/value.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { formatCidr, formatIp } from '../value/ip.ts';
@@ -141,15 +141,12 @@ function printLoop(node: { kind: string; variable: string; sources: readonly Ter
 
 /** The cell as a policy file writes it, with this text for its key. */
 export function printColumn({ table, column }: Pick<ColumnTerm, 'table' | 'column'>, key: string): string {
-  const step = /^[A-Za-z_]\w*$/.test(column) ? column : JSON.stringify(column);
-  return `${table}[${key}]${column === '' ? '' : `.${step}`}`;
+  return `${table}[${key}]${column === '' ? '' : `.${stepText(column)}`}`;
 }
 
 /** The path as a policy file writes it; unusual names are quoted. */
 export function printRead({ root, steps }: Pick<ReadFrom, 'root' | 'steps'>): string {
-  return [root, ...steps.map((step) => (/^[A-Za-z_]\w*$/.test(step) ? step : JSON.stringify(step)))].join(
-    '.',
-  );
+  return pathText(root, steps);
 }
 
 function printValue(value: Value, sort: Sort): string {

@@ -6,11 +6,11 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { refusedCharacters } from './parse/characters.ts';
 import { buildComment, documentationBefore } from './parse/comments.ts';
 import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
-import type { ParserError } from './parse/parser.ts';
+import type { ParsedTokens, ParserError } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
-import { readExpression, readFile } from './parse/whole-text.ts';
+import { type Read, readRecovering, readWhole } from './parse/whole-text.ts';
 import {
   type BrokenLine,
   firstOfLines,
@@ -19,8 +19,7 @@ import {
   settleBroken,
 } from './repair/broken-rules.ts';
 import { reportErrors } from './repair/explain.ts';
-import { flatten } from './repair/nesting.ts';
-import { repair } from './repair/repair.ts';
+import { holdsHabits, repair } from './repair/repair.ts';
 import { readStrays, reportStrays } from './repair/strays.ts';
 import type { ExpressionNode, PolicyFile } from './tree/tree.ts';
 
@@ -73,18 +72,27 @@ function readText(reader: Reader): ReadText {
   const { comments: commentTokens, strays, ...lexed } = tokenize(source.text);
   const tokens = readStrays(lexed.tokens, strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
-  const known = flatten(repair(tokens, reader), reader);
   const docBefore = documentationBefore(comments, source);
-  const { declarations, templates, errors } = readFile(known, reader, docBefore);
+  const read = readTokens(tokens, reader, (parser, ...run) => parser.readFile(...run, docBefore));
+  const { declarations, templates, errors, tokens: known } = read;
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   const gaveUp = reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
   for (const { token, parts, isTitle } of templates) {
-    const read = isTitle ? readFieldName : readPlaceholder;
-    parts.push(...readTemplate(token, reader, (text, from, to) => read(text, { from, to }, reader)));
+    const readPart = isTitle ? readFieldName : readPlaceholder;
+    parts.push(...readTemplate(token, reader, (text, from, to) => readPart(text, { from, to }, reader)));
   }
   const span = makeSpan(reader, 0, source.text.length);
   return { file: { kind: 'file', declarations, comments, span }, broken: { errors, known, tokens, gaveUp } };
+}
+
+/** Reads tokens as they are written where the grammar takes them and nothing else is meant, else as they are repaired. */
+function readTokens<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
+  const asWritten = holdsHabits(tokens, reader) ? null : readWhole(tokens, reader, read);
+  if (asWritten !== null) return asWritten;
+  const repaired = repair(tokens, reader);
+  const asMeant = repaired === tokens ? null : readWhole(repaired, reader, read);
+  return asMeant ?? readRecovering(repaired, reader, read);
 }
 
 interface Between {
@@ -119,11 +127,11 @@ function readPlaceholder(
     end: offsetOf(run.end),
   }));
   reportStrays(placed, reader);
-  const known = flatten(repair(moved, reader), reader);
-  const { expression, errors } = readExpression(known, reader, offsetOf(0));
+  const start = offsetOf(0);
+  const read = readTokens(moved, reader, (parser, ...run) => parser.readExpression(...run, start));
   const end = offsetOf(to - from);
-  reportErrors(errors, { tokens: known, end, endName: 'the end of the placeholder' }, reader);
-  return expression;
+  reportErrors(read.errors, { tokens: read.tokens, end, endName: 'the end of the placeholder' }, reader);
+  return read.expression;
 }
 
 function isTooLarge(text: string): boolean {

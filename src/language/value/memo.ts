@@ -1,10 +1,25 @@
-// A value that is made once for each key and kept in a map for later calls. INVARIANT: `make` runs only where the map has
-// nothing under the key, so no value is `undefined`.
+// A value that is made once for each key and kept in a map for later calls, and a map that bounds how many are kept.
+// INVARIANT: `make` runs only where the map has nothing under the key, so no value is `undefined`.
 
 /** A `Map` or a `WeakMap`, which keeps a value for as long as its key is in use. */
 interface Kept<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): unknown;
+}
+
+/** A map that forgets everything before it would hold more than `max` keys: who chooses the keys cannot fill the memory. */
+export class BoundedMap<Key, Value> extends Map<Key, Value> {
+  readonly #max: number;
+
+  constructor(max: number) {
+    super();
+    this.#max = max;
+  }
+
+  override set(key: Key, value: Value): this {
+    if (this.size >= this.#max && !this.has(key)) this.clear();
+    return super.set(key, value);
+  }
 }
 
 /** Yields the value under the key. Where there is none, `make` makes it from the key, and the map keeps it. */

@@ -6,6 +6,7 @@
 
 import { calendarDay, dayNumber } from './calendar.ts';
 import { fromNumber } from './decimal.ts';
+import { BoundedMap } from './memo.ts';
 import { localSecond, secondsPerDay } from './time.ts';
 
 export type MeterWindow =
@@ -51,8 +52,7 @@ interface Period {
 const endless: Period = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 
 /** The last period of each window that was asked for: requests ask again and again for the same one. */
-const lastPeriods = new Map<string, Period>();
-const lastPeriodsMax = 1_000;
+const lastPeriods = new BoundedMap<string, Period>(1_000);
 
 function periodAround(window: CalendarWindow, nowMs: number): Period {
   const key = `${window.period} ${window.zone}`;
@@ -61,7 +61,6 @@ function periodAround(window: CalendarWindow, nowMs: number): Period {
   const found = findPeriod(window, nowMs);
   // It holds for no other moment.
   if (found === endless) return found;
-  if (lastPeriods.size >= lastPeriodsMax) lastPeriods.clear();
   lastPeriods.set(key, found);
   return found;
 }

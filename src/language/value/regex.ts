@@ -4,18 +4,16 @@
  */
 
 import { RE2JS } from 're2js';
-import { memo } from './memo.ts';
+import { BoundedMap, memo } from './memo.ts';
 
 /** The test whether a whole text matches, or why the source is no pattern. */
 export function compileRegex(source: string): CompiledRegex {
-  if (compiled.size >= compiledMax) compiled.clear();
   return memo(compiled, source, newRegex);
 }
 
 type CompiledRegex = ((text: string) => boolean) | { readonly error: string };
 
-const compiled = new Map<string, CompiledRegex>();
-const compiledMax = 500;
+const compiled = new BoundedMap<string, CompiledRegex>(500);
 
 function newRegex(source: string): CompiledRegex {
   try {

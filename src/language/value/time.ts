@@ -20,6 +20,7 @@ import {
   parseDecimal,
   toNumber,
 } from './decimal.ts';
+import { BoundedMap, memo } from './memo.ts';
 
 const secondsPerMinute = 60;
 const secondsPerHour = 3_600;
@@ -258,19 +259,16 @@ interface ZoneClock {
 type ClockPart = (typeof clockParts)[number];
 const clockParts = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 
-const zoneClocks = new Map<string, ZoneClock>();
-
 /** Formatters are dear to make; names come from policies, and the bound holds whatever they say. */
-const zoneClocksMax = 1_000;
+const zoneClocks = new BoundedMap<string, ZoneClock>(1_000);
 
 function clockOf(zone: string): ZoneClock {
-  const known = zoneClocks.get(zone);
-  if (known !== undefined) return known;
+  return memo(zoneClocks, zone, newClock);
+}
+
+function newClock(zone: string): ZoneClock {
   const format = zoneFormat(zone);
-  const clock = { format, places: placesIn(format), second: Number.NaN, local: 0 };
-  if (zoneClocks.size >= zoneClocksMax) zoneClocks.clear();
-  zoneClocks.set(zone, clock);
-  return clock;
+  return { format, places: placesIn(format), second: Number.NaN, local: 0 };
 }
 
 function zoneFormat(zone: string): Intl.DateTimeFormat {

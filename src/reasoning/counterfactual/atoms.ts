@@ -3,6 +3,7 @@
 
 import { childrenOf } from '../../language/model/children.ts';
 import { currencyPlace, type FieldPlace } from '../../language/model/currency.ts';
+import { pathText } from '../../language/model/describe.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -11,7 +12,7 @@ import { type EvaluationScope, evaluate, evaluateCondition } from '../../languag
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { fold } from '../../language/value/text.ts';
-import { expressionText, pathText } from './words.ts';
+import { expressionText } from './words.ts';
 
 export interface Atom {
   readonly expression: Expression;

@@ -1,6 +1,7 @@
 // Finds what a decision missed narrowly: the rules of which a single part was not true, and the unknown facts, each with
 // the reason.
 
+import { pathText } from '../../language/model/describe.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { Effect, PolicySet } from '../../language/model/policy.ts';
 import { type Facts, factAt } from '../../language/model/request.ts';
@@ -12,7 +13,7 @@ import { readField } from '../../language/spec/read.ts';
 import { compare, formatDecimal } from '../../language/value/decimal.ts';
 import { parseIp } from '../../language/value/ip.ts';
 import { type Atom, atomsOf, atomTruth } from './atoms.ts';
-import { expressionText, pathText } from './words.ts';
+import { expressionText } from './words.ts';
 
 export interface NearRule {
   /** The id of the rule. */

@@ -2,6 +2,7 @@
 // otherwise each condition that the change turned.
 
 import { type Decision, outcomes } from '../../language/model/decision.ts';
+import { quoted } from '../../language/model/describe.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { formatTimestamp } from '../../language/value/time.ts';
@@ -10,7 +11,7 @@ import { neededTurns } from './needed.ts';
 import type { Candidate, ChangePlace } from './places.ts';
 import { rangeText } from './scale.ts';
 import type { Search } from './search.ts';
-import { negatedText, quoted } from './words.ts';
+import { negatedText } from './words.ts';
 
 export interface Phrase {
   /** The conditions that describe the change; at least one. */

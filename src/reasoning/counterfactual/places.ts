@@ -2,6 +2,7 @@
 // service, readings and the time. Each place has the changes to try, as functions from facts to facts.
 
 import { currencyPlace } from '../../language/model/currency.ts';
+import { pathText, quoted } from '../../language/model/describe.ts';
 import type { ListFact } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -26,7 +27,6 @@ import { type Atom, atomTruth, isBelow, reads } from './atoms.ts';
 import { jsonAt, putField, type Steps } from './edit.ts';
 import { byDistance, createScale, measureOf, type Scale } from './scale.ts';
 import { ipValues, textValues, type ValueSource, valuesFor } from './values.ts';
-import { pathText, quoted } from './words.ts';
 
 /** Whether the agent controls a fact (`payload`) or not. */
 export type ChangeSubject = 'payload' | 'people' | 'time' | 'meters' | 'request' | 'agent';

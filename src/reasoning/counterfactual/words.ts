@@ -1,6 +1,7 @@
 // Prints expressions of the model in the language, so that a proposed change reads as a condition of a policy. Every
 // nested operation is in parentheses, and literals are escaped as data.
 
+import { pathText, quoted, stepText } from '../../language/model/describe.ts';
 import { type Call, type Expression, oppositeComparison } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { showValue } from '../../language/spec/show.ts';
@@ -28,7 +29,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'meter':
       return expression.meter;
     case 'column':
-      return `${expression.table}[${text(expression.key)}]${expression.column === '' ? '' : pathText('', [expression.column])}`;
+      return `${expression.table}[${text(expression.key)}]${expression.column === '' ? '' : `.${stepText(expression.column)}`}`;
     case 'let':
       return set.lets.get(expression.id)?.name ?? expression.id;
     case 'now':
@@ -47,7 +48,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
       return `${text(expression.subject)} == null`;
     case 'has': {
       const { root, steps } = expression.subject;
-      return steps.length === 0 ? `${root} != null` : `${root} has ${pathText('', steps).slice(1)}`;
+      return steps.length === 0 ? `${root} != null` : `${root} has ${steps.map(stepText).join('.')}`;
     }
     case 'else':
       return `${text(expression.subject)} else ${inner(expression.fallback)}`;
@@ -123,19 +124,6 @@ export function negatedText(set: PolicySet, condition: Expression): string {
     default:
       return `not (${text(condition)})`;
   }
-}
-
-/** A path as a policy file writes it: steps that are not names are quoted, and places in lists count from 0. */
-export function pathText(root: string, steps: readonly (string | number)[]): string {
-  const shown = steps.map((step) =>
-    typeof step === 'number' || /^[A-Za-z_]\w*$/.test(step) ? String(step) : quoted(step),
-  );
-  return [root, ...shown].join('.');
-}
-
-/** A text literal of the language, on one line whatever the text contains. */
-export function quoted(text: string): string {
-  return escapeControls(JSON.stringify(text));
 }
 
 const operations: ReadonlySet<Expression['kind']> = new Set([

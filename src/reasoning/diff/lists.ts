@@ -1,10 +1,10 @@
 // A list that lost or gained entries as three: what both have, what is gone, and what is new.
 
+import { quoted } from '../../language/model/describe.ts';
 import type { List } from '../../language/model/policy.ts';
 import { fold } from '../../language/value/text.ts';
 import { keyOf } from '../cells/leaf.ts';
 import { foldedKeys, plainKeys } from '../cells/text-keys.ts';
-import { quoted } from '../counterfactual/words.ts';
 import type { BothSides } from './joint-set.ts';
 
 const namedMax = 3;

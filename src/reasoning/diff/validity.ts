@@ -1,7 +1,7 @@
 // Whether a payload is of the shape that one side declares, as a formula over the joint shape: only the places in which
 // the two sides differ are asked. What is not followed is a guess.
 
-import { describeSlot } from '../../language/model/describe.ts';
+import { describeSlot, pathText } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Field, Range, Shape, Type } from '../../language/model/type.ts';
@@ -11,7 +11,6 @@ import { checkPayload } from '../../language/spec/payload.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, isWhere, type Leaf } from '../cells/leaf.ts';
 import { textVectors } from '../cells/text-vectors.ts';
-import { pathText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';

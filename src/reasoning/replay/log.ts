@@ -57,3 +57,8 @@ export interface LoggedPerson {
 export function isWaiting({ outcome }: Pick<Decision, 'outcome'>): boolean {
   return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
 }
+
+/** Whether a decision behind this event is made in one step with it: the second one that belongs to a vote is. */
+export function isOfOneStep(event: LoggedEvent | undefined): boolean {
+  return event?.kind === 'approved' || event?.kind === 'stepped-up';
+}

@@ -3,8 +3,8 @@
 
 import type { Decision } from '../../language/model/decision.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
-import { InOrder, type WaitEnds } from './in-order.ts';
 import type { LogEntry, LoggedRequest } from './log.ts';
+import { OrderedReplay, type WaitEnds } from './ordered-replay.ts';
 import type { IncompleteMeter } from './readings.ts';
 import { type ChangedRequest, type ReplayFinding, type Tallied, Tally } from './tally.ts';
 import { countAsked } from './workload.ts';
@@ -60,7 +60,7 @@ export function createReplay(options: ReplayOptions): PolicyReplay {
       result: () => ({ reading, ...tally.result(), waits: null, readingsRecorded: 0, incompleteMeters: [] }),
     };
   }
-  const inOrder = new InOrder({ ...options, tally, sinceMs, wholeSinceMs });
+  const inOrder = new OrderedReplay({ ...options, tally, sinceMs, wholeSinceMs });
   return {
     take: (entry) => inOrder.take(entry),
     result: () => ({ reading, ...tally.result(), ...inOrder.result() }),

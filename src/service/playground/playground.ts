@@ -3,7 +3,7 @@
 // hangs, grows or dies is a refusal of the question that it was at, and nothing else.
 
 import { totalmem } from 'node:os';
-import { LimitedThread, type ThreadDeath, type ThreadLimits } from '../policies/limited-thread.ts';
+import { LimitedThread, type ThreadExit, type ThreadLimits } from '../policies/limited-thread.ts';
 import type { SetTexts } from '../policies/texts.ts';
 import type {
   AskPlayground,
@@ -171,7 +171,7 @@ class LivePlayground implements Playground {
       { script, data: null, timeoutMs, memoryMegabytes },
       {
         onMessage: (message) => this.#receive(message),
-        onDeath: (death) => this.#mourn(death),
+        onExit: (exit) => this.#handleExit(exit),
       },
     );
     this.#thread = thread;
@@ -211,16 +211,16 @@ class LivePlayground implements Playground {
     this.#fail(job, { summary: 'it made a mistake', error: new Error(text) });
   }
 
-  #mourn(death: ThreadDeath): void {
+  #handleExit(exit: ThreadExit): void {
     const job = this.#running;
     this.#running = null;
     this.#forget();
-    this.#fail(job, death);
+    this.#fail(job, exit);
     this.#next();
   }
 
   /** What the error says may hold paths of this machine: it is for the log. */
-  #fail(job: Job | null, { summary, error }: ThreadDeath): void {
+  #fail(job: Job | null, { summary, error }: ThreadExit): void {
     this.#options.onFailure?.(error, `the playground did not answer: ${summary}`);
     const why = error === null ? summary : 'it stopped unexpectedly';
     job?.reject(new PlaygroundRefusal('failed', `the playground did not answer: ${why}`));

@@ -6,7 +6,7 @@ import { typeOfFixedFact } from '../../language/check/expressions/facts.ts';
 import { ownerGroup } from '../../language/check/expressions/names.ts';
 import { type Attribute, attributes } from '../../language/model/attributes.ts';
 import { builtins, namedBuiltins } from '../../language/model/builtins.ts';
-import { describeSlot, describeType } from '../../language/model/describe.ts';
+import { describeSlot, describeType, stepText } from '../../language/model/describe.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 import { contextualWords, reservedWords } from '../../language/syntax/parse/tokens.ts';
@@ -80,7 +80,7 @@ type FieldEntry = Vocabulary['actions'][number]['fields'][number];
 /** Fields at any depth; elements of a list stand behind `[]`. */
 function fieldsOf(shape: Shape, path: string): readonly FieldEntry[] {
   return shape.fields.flatMap((field) => {
-    const own = `${path}.${/^[A-Za-z_]\w*$/.test(field.name) ? field.name : JSON.stringify(field.name)}`;
+    const own = `${path}.${stepText(field.name)}`;
     const type = `${describeSlot(field)}${field.isOptional ? ' (may be absent)' : ''}`;
     return [{ path: own, type }, ...innerFields(field.type, own)];
   });

@@ -1,9 +1,9 @@
-// The compiler's thread as the serving thread sees it: one life of it, from its start to its death. INVARIANT: it dies
+// The compiler's thread as the serving thread sees it, from its start to its exit. INVARIANT: it exits
 // once and for good; what it has sent until then counts, and nothing that comes later does.
 
 import type { SetContent } from './compiled/bundle.ts';
 import type { CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
-import { LimitedThread, type ThreadDeath, type ThreadLimits } from './limited-thread.ts';
+import { LimitedThread, type ThreadExit, type ThreadLimits } from './limited-thread.ts';
 
 export interface CompilerOptions extends ThreadLimits {
   readonly data: CompilerData;
@@ -16,15 +16,15 @@ export type CompilerNews = Exclude<FromCompiler, { readonly kind: 'busy' | 'idle
 
 export interface CompilerListener {
   onNews(news: CompilerNews): void;
-  onDeath(death: CompilerDeath): void;
+  onExit(exit: CompilerExit): void;
 }
 
-export interface CompilerDeath extends ThreadDeath {
+export interface CompilerExit extends ThreadExit {
   /** What it was compiling; null when it was not, so that nothing is known to be at fault. */
   readonly compiling: SetContent | null;
 }
 
-/** A class because it lives and dies. */
+/** A class because it holds the thread and who waits for it. */
 export class Compiler {
   readonly #listener: CompilerListener;
   readonly #thread: LimitedThread<ToCompiler, FromCompiler>;
@@ -32,20 +32,20 @@ export class Compiler {
   #tickets = 0;
   readonly #waiting = new Map<number, () => void>();
 
-  /** Starts the thread. Where that fails it is dead at once, which is told like any death: later. */
+  /** Starts the thread. Where that fails it has exited, which is told like any exit: later. */
   constructor(options: CompilerOptions, listener: CompilerListener) {
     this.#listener = listener;
     this.#thread = new LimitedThread(options, {
       onMessage: (message) => this.#receive(message),
-      onDeath: ({ summary, error }) => {
+      onExit: ({ summary, error }) => {
         this.#answerAll();
         const text = `the policy compiler was ended: ${summary}`;
-        this.#listener.onDeath({ summary: text, compiling: this.#compiling, error });
+        this.#listener.onExit({ summary: text, compiling: this.#compiling, error });
       },
     });
   }
 
-  /** Resolves when a look that began after the call is done, or the thread is dead. */
+  /** Resolves when a look that began after the call is done, or the thread has exited. */
   look(): Promise<void> {
     if (!this.#thread.isRunning) return Promise.resolve();
     this.#tickets += 1;

@@ -1,5 +1,5 @@
-// A worker thread that is watched from outside: one life of it, from its start to its death, within limits of time and
-// memory. INVARIANT: it dies once and for good; what it has sent until then counts, and nothing that comes later does.
+// A worker thread that is watched from outside: from its start to its exit, within limits of time and memory.
+// INVARIANT: it exits once and for good; what it has sent until then counts, and nothing that comes later does.
 
 import { Worker } from 'node:worker_threads';
 
@@ -28,16 +28,16 @@ export interface ThreadOptions extends ThreadLimits {
 
 export interface ThreadListener<FromThread> {
   onMessage(message: FromThread): void;
-  onDeath(death: ThreadDeath): void;
+  onExit(exit: ThreadExit): void;
 }
 
-export interface ThreadDeath {
+export interface ThreadExit {
   /** One line without paths of this machine, in which `it` is the thread. */
   readonly summary: string;
   readonly error: unknown;
 }
 
-/** A class because it lives and dies. */
+/** A class because it holds the thread and its timers. */
 export class LimitedThread<ToThread, FromThread> {
   readonly #listener: ThreadListener<FromThread>;
   readonly #limits: ThreadLimits;
@@ -45,9 +45,9 @@ export class LimitedThread<ToThread, FromThread> {
   #deadline: NodeJS.Timeout | null = null;
   #memoryTimer: NodeJS.Timeout | null = null;
   #error: unknown = null;
-  #isDead = false;
+  #hasEnded = false;
 
-  /** Starts the thread. Where that fails it is dead at once, which is told like any death: later. */
+  /** Starts the thread. Where that fails it has exited, which is told like any exit: later. */
   constructor({ data, script, ...limits }: ThreadOptions, listener: ThreadListener<FromThread>) {
     this.#listener = listener;
     this.#limits = limits;
@@ -57,23 +57,23 @@ export class LimitedThread<ToThread, FromThread> {
         resourceLimits: { maxOldGenerationSizeMb: limits.memoryMegabytes + spareMegabytes },
       });
     } catch (error) {
-      queueMicrotask(() => this.#die(`it could not be started: ${messageOf(error)}`, error));
+      queueMicrotask(() => this.#endWith(`it could not be started: ${messageOf(error)}`, error));
       return;
     }
     this.#worker.on('message', (message: FromThread) => {
-      if (!this.#isDead) this.#listener.onMessage(message);
+      if (!this.#hasEnded) this.#listener.onMessage(message);
     });
-    this.#worker.on('messageerror', (error) => this.#die('it sent what cannot be read', error));
+    this.#worker.on('messageerror', (error) => this.#endWith('it sent what cannot be read', error));
     // The end of the thread follows, and until then what it has sent.
     this.#worker.on('error', (error) => {
       this.#error = error;
     });
-    this.#worker.on('exit', (code) => this.#die(this.#summaryOf(code), this.#error));
+    this.#worker.on('exit', (code) => this.#endWith(this.#summaryOf(code), this.#error));
     this.expectPause(Math.max(limits.timeoutMs, startWithinMs));
   }
 
   get isRunning(): boolean {
-    return !this.#isDead && this.#worker !== null;
+    return !this.#hasEnded && this.#worker !== null;
   }
 
   /** Whether it has been given a time by which it has to pause. */
@@ -89,7 +89,7 @@ export class LimitedThread<ToThread, FromThread> {
   expectPause(timeoutMs = this.#limits.timeoutMs): void {
     this.notePause();
     this.#deadline = setTimeout(
-      () => this.#die(`it was not done after ${timeoutMs / 1_000} seconds`, null),
+      () => this.#endWith(`it was not done after ${timeoutMs / 1_000} seconds`, null),
       timeoutMs,
     );
     this.#memoryTimer = setInterval(() => void this.#watchMemory(), memoryLookMs);
@@ -104,7 +104,7 @@ export class LimitedThread<ToThread, FromThread> {
 
   /** Ends the thread; nobody is told. */
   async end(): Promise<void> {
-    this.#isDead = true;
+    this.#hasEnded = true;
     this.notePause();
     const ended = this.#worker?.terminate();
     // A thread that waits for a dead disk ends with the disk.
@@ -116,17 +116,17 @@ export class LimitedThread<ToThread, FromThread> {
     const heap = await this.#worker?.getHeapStatistics().catch(() => undefined);
     if (heap === undefined) return;
     const usedBytes = heap.used_heap_size + heap.external_memory;
-    if (usedBytes > this.#limits.memoryMegabytes * 1024 * 1024) this.#die(this.#memorySummary(), null);
+    if (usedBytes > this.#limits.memoryMegabytes * 1024 * 1024) this.#endWith(this.#memorySummary(), null);
   }
 
   #memorySummary(): string {
     return `it needed more than ${this.#limits.memoryMegabytes} MB of memory`;
   }
 
-  #die(summary: string, error: unknown): void {
-    if (this.#isDead) return;
+  #endWith(summary: string, error: unknown): void {
+    if (this.#hasEnded) return;
     void this.end();
-    this.#listener.onDeath({ summary, error });
+    this.#listener.onExit({ summary, error });
   }
 
   #summaryOf(exitCode: number): string {

@@ -12,7 +12,7 @@ import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
 import type { SetContent } from './compiled/bundle.ts';
-import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
+import { Compiler, type CompilerExit, type CompilerNews } from './compiler.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import type { ThreadLimits } from './limited-thread.ts';
 import type { SetSummary } from './set-summary.ts';
@@ -218,11 +218,11 @@ class LivePolicies implements PolicyHost {
       {
         onNews: (news) => {
           if (news.kind === 'compiled') this.#newest = news.set;
-          this.#queue(() => this.#hear(news));
+          this.#queue(() => this.#handle(news));
         },
-        onDeath: (death) => {
+        onExit: (exit) => {
           this.#compiler = null;
-          this.#queue(() => this.#mourn(death));
+          this.#queue(() => this.#replaceCompiler(exit));
         },
       },
     );
@@ -234,7 +234,7 @@ class LivePolicies implements PolicyHost {
     });
   }
 
-  #hear(news: CompilerNews): Promise<void> | void {
+  #handle(news: CompilerNews): Promise<void> | void {
     switch (news.kind) {
       case 'compiled':
         return this.#take(news.set);
@@ -260,7 +260,11 @@ class LivePolicies implements PolicyHost {
       // A mistake of ours must neither stop a service that works nor replace what works.
       void this.#compiler?.end();
       this.#compiler = null;
-      return this.#mourn({ summary: 'what was compiled could not be linked', compiling: set.content, error });
+      return this.#replaceCompiler({
+        summary: 'what was compiled could not be linked',
+        compiling: set.content,
+        error,
+      });
     }
     this.#active = next;
     this.#content = set.content;
@@ -291,8 +295,8 @@ class LivePolicies implements PolicyHost {
     this.#announce();
   }
 
-  /** Another thread follows the directory from now on. It leaves alone what this one has died of. */
-  #mourn({ summary, compiling, error }: CompilerDeath): void {
+  /** Another thread follows the directory from now on. It leaves alone what has ended this one. */
+  #replaceCompiler({ summary, compiling, error }: CompilerExit): void {
     this.#avoided = compiling ?? this.#avoided;
     this.#log?.error({ err: error }, summary);
     this.#fail({ cause: 'compiler', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null });

@@ -2,6 +2,8 @@
 // parsed, and what many records have in common, such as the agent, is parsed once and is then the very same object.
 // INVARIANT: each member is what parsing the whole gives.
 
+import { BoundedMap } from '../../language/value/memo.ts';
+
 /** What replay reads of a record. */
 const members = ['payload', 'request', 'decision', 'agent', 'meters', 'satisfied', 'policySet'] as const;
 export type RecordMembers = Readonly<Record<(typeof members)[number], unknown>>;
@@ -11,17 +13,18 @@ type SharedMember = 'request' | 'decision' | 'agent' | 'satisfied' | 'policySet'
 /** Longer parts are hardly the same twice. */
 const sharedLengthMax = 4_096;
 const sharedMax = 2_000;
+const newShared = () => new BoundedMap<string, unknown>(sharedMax);
 
 /** A class because it remembers parts of the texts that it has read. */
 export class RecordTexts {
   /** By member, values by their text. */
   readonly #shared = {
-    request: new Map<string, unknown>(),
-    decision: new Map<string, unknown>(),
-    agent: new Map<string, unknown>(),
-    satisfied: new Map<string, unknown>(),
-    policySet: new Map<string, unknown>(),
-    engine: new Map<string, unknown>(),
+    request: newShared(),
+    decision: newShared(),
+    agent: newShared(),
+    satisfied: newShared(),
+    policySet: newShared(),
+    engine: newShared(),
   };
 
   /** Throws a SyntaxError where it is not JSON. */
@@ -68,7 +71,6 @@ export class RecordTexts {
     if (known !== undefined) return known;
     const value: unknown = JSON.parse(part);
     if (part.length > sharedLengthMax) return value;
-    if (shared.size >= sharedMax) shared.clear();
     // A copy: a part of a text would keep the whole.
     shared.set(Buffer.from(part).toString(), value);
     return value;

@@ -4,7 +4,7 @@
 
 import { Readable } from 'node:stream';
 import { memoryMegabytesDefault, PlaygroundRefusal } from '../playground/playground.ts';
-import { LimitedThread, type ThreadDeath, type ThreadLimits } from '../policies/limited-thread.ts';
+import { LimitedThread, type ThreadExit, type ThreadLimits } from '../policies/limited-thread.ts';
 import type { ReplayAsk, ReplayedFiles } from './replay-laid.ts';
 import type { FromReplay } from './replay-worker.ts';
 
@@ -58,7 +58,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
   const { timeoutMs = timeoutMsDefault, allMs = allMsDefault, onFailure } = options;
   const { memoryMegabytes = memoryMegabytesDefault() } = options;
   const script = options.script ?? new URL('./replay-thread.ts', import.meta.url);
-  const fail = ({ summary, error }: ThreadDeath): void => {
+  const fail = ({ summary, error }: ThreadExit): void => {
     onFailure?.(error, `a replay did not answer: ${summary}`);
     // What the error says may hold paths of this machine: it is for the log.
     const why = error === null ? summary : 'it stopped unexpectedly';
@@ -66,7 +66,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
   };
   const thread = new LimitedThread<ReplayAsk, FromReplay>(
     { script, data: null, timeoutMs, memoryMegabytes },
-    { onMessage: receive, onDeath: fail },
+    { onMessage: receive, onExit: fail },
   );
   const ending = setTimeout(
     () => fail({ summary: `it was not done after ${allMs / 1_000} seconds`, error: null }),

@@ -145,13 +145,13 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   let asking = input;
   for (let tries = 0; tries < triesMax; tries += 1) {
     const preparing = prepare(deps, asking, switches);
-    const asked = preparing instanceof Promise ? await preparing : preparing;
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
     const result =
-      asked === 'basis-changed'
-        ? asked
-        : 'kind' in asked
-          ? await settled(deps, asking, asked)
-          : await decideAndStore(deps, asking, asked);
+      prepared === 'basis-changed'
+        ? prepared
+        : 'kind' in prepared
+          ? await onceSettled(deps, asking, prepared)
+          : await decideAndStore(deps, asking, prepared);
     if (result !== 'basis-changed') return result;
     switches = await deps.switches.lookAgain();
     const asker = await identifyAgain(deps.store, asking, deps.clock());
@@ -161,8 +161,8 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
 }
 
-/** What stands for the request was read and not written, so it is told only once it can be relied on. */
-async function settled(
+/** A result that was read and not written is told only once the store can rely on what was read. */
+async function onceSettled(
   deps: Deps,
   { nonce }: AuthorizeInput,
   found: AuthorizeResult,
@@ -174,21 +174,21 @@ async function settled(
 async function decideAndStore(
   deps: Deps,
   input: AuthorizeInput,
-  asked: Asked,
+  prepared: Prepared,
 ): Promise<AuthorizeResult | 'basis-changed'> {
-  const facts = requestedFacts(input, asked.nowMs, nothingSatisfied);
-  const look = readPushedRows(deps.store.documents, asked.active, { facts, by: 'decideTraced' });
+  const facts = requestedFacts(input, prepared.nowMs, nothingSatisfied);
+  const look = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
   const rows = look && (await look);
-  let spent = await spend(deps, input, asked, { facts, rows, stepUp: null });
+  let spent = await spend(deps, input, prepared, { facts, rows, stepUp: null });
   if (spent.result === 'nothing') {
-    const stepUp = await freshStepUp(deps, input, spent.decided, asked);
-    spent = await spend(deps, input, asked, { facts, rows, stepUp });
+    const stepUp = await freshStepUp(deps, input, spent.decided, prepared);
+    spent = await spend(deps, input, prepared, { facts, rows, stepUp });
   }
   switch (spent.result) {
     case 'stored':
       return recorded(deps, spent.decided.record);
     case 'duplicate-key':
-      return await settled(deps, input, await findWinner(deps, input, asked.nowMs));
+      return await onceSettled(deps, input, await findWinner(deps, input, prepared.nowMs));
     case 'too-many-open':
       return { kind: 'too-many-open' };
     case 'nonce-used':
@@ -202,37 +202,38 @@ async function decideAndStore(
 
 const nonceUsed: NotAllowedNow = { kind: 'not-allowed-now', why: 'nonce-used' };
 
-type AskedOrNot = Asked | AuthorizeResult | 'basis-changed';
+type PreparedOrResult = Prepared | AuthorizeResult | 'basis-changed';
 
 /** What is settled before the decision; at once where nothing has to be looked up for it, as for nearly all requests. */
 function prepare(
   deps: Deps,
   input: AuthorizeInput,
   switches: SeenSwitches,
-): AskedOrNot | Promise<AskedOrNot> {
+): PreparedOrResult | Promise<PreparedOrResult> {
   const { agent, actionKey } = input;
   if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
   const isStopped = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey }) !== null;
   if (isStopped) return { kind: 'stopped' };
   const nowMs = Math.trunc(deps.clock());
-  const by = { nowMs, switches };
+  const moment = { nowMs, switches };
   const isNew = input.idempotencyKey === null && input.isAttaching !== true;
-  return isNew ? prepareNew(deps, by) : prepareOnce(deps, input, by);
+  return isNew ? prepareNew(deps, moment) : prepareOnce(deps, input, moment);
 }
 
-type AskedBy = Omit<Asked, 'active'>;
+/** When a request is decided, and under which kill switches. */
+type Moment = Omit<Prepared, 'active'>;
 
 /** Prepares a request only where no earlier one stands for it: one that waits or was approved, or that of the idempotency key. */
-async function prepareOnce(deps: Deps, input: AuthorizeInput, by: AskedBy): Promise<AskedOrNot> {
+async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): Promise<PreparedOrResult> {
   if (input.isAttaching === true) {
-    const held = await attach(deps, input);
-    if (held === 'basis-changed') return held;
-    if (held !== null) return earlierReply(await judged(deps, held), by.nowMs);
+    const earlier = await attach(deps, input);
+    if (earlier === 'basis-changed') return earlier;
+    if (earlier !== null) return earlierReply(await judged(deps, earlier), moment.nowMs);
   }
-  return (await findEarlier(deps, input, by.nowMs)) ?? (await prepareNew(deps, by));
+  return (await findEarlier(deps, input, moment.nowMs)) ?? (await prepareNew(deps, moment));
 }
 
-function prepareNew(deps: Deps, { nowMs, switches }: AskedBy): Asked | Promise<Asked> {
+function prepareNew(deps: Deps, { nowMs, switches }: Moment): Prepared | Promise<Prepared> {
   const look = activeMetered(deps);
   return look instanceof Promise
     ? look.then((active) => ({ active, nowMs, switches }))
@@ -241,7 +242,7 @@ function prepareNew(deps: Deps, { nowMs, switches }: AskedBy): Asked | Promise<A
 
 function basisOf(
   { agent, key, nonce, point }: AuthorizeInput,
-  { switches: { generation }, active }: Asked,
+  { switches: { generation }, active }: Prepared,
   documents: readonly SeenDocument[],
 ): GrantBasis {
   const basis: GrantBasis = {
@@ -272,7 +273,8 @@ function activeMetered({ policies, metering }: Deps): ActivePolicies | Promise<A
   return metering.note(active) === null ? active : metered(metering, policies);
 }
 
-interface Asked {
+/** What a request that is to be decided is decided by. */
+interface Prepared {
   readonly active: ActivePolicies;
   readonly nowMs: number;
   readonly switches: SeenSwitches;
@@ -294,7 +296,7 @@ interface Spent {
 
 const noDocuments: readonly SeenDocument[] = [];
 
-interface SpendOn {
+interface SpendInput {
   /** Without rows and meters, and with nothing satisfied. */
   readonly facts: Facts;
   /** Null where no rule reads one. */
@@ -309,16 +311,16 @@ interface SpendOn {
 async function spend(
   deps: Deps,
   input: AuthorizeInput,
-  asked: Asked,
-  { facts: plain, rows, stepUp }: SpendOn,
+  prepared: Prepared,
+  { facts: plain, rows, stepUp }: SpendInput,
 ): Promise<Spent> {
-  const { active } = asked;
+  const { active } = prepared;
   const { store, openRequestsMax: openMax, metering } = deps;
   const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
   const known = stepUp === null ? plain : { ...plain, satisfied };
   const facts = rows === null ? known : { ...known, rows: rows.rows };
   const uses = active.entries(facts);
-  const basis = basisOf(input, asked, [
+  const basis = basisOf(input, prepared, [
     ...(stepUp?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
   ]);
@@ -364,7 +366,7 @@ async function freshStepUp(
   { store, findPeople }: Deps,
   { agent }: AuthorizeInput,
   { record }: Decided,
-  { active }: Asked,
+  { active }: Prepared,
 ): Promise<FoundStepUp> {
   const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
   const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);

@@ -8,6 +8,7 @@ import {
   type Diagnostic as Shown,
   type TextEdit,
 } from 'vscode-languageserver';
+import { haveSameParts } from '../../language/check/logic/same.ts';
 import type { Diagnostic, Edit } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import { locationOf, rangeOf } from './set/places.ts';
@@ -70,15 +71,10 @@ function sourceOf({ texts, tests }: SetSnapshot, file: string): SourceText {
 function areSame(before: ToldFile, now: ToldFile): boolean {
   return (
     before.source === now.source &&
-    holdSame(before.diagnostics, now.diagnostics) &&
+    haveSameParts(before.diagnostics, now.diagnostics) &&
     isDeepStrictEqual(before.more, now.more) &&
     !pointsElsewhere(now.diagnostics)
   );
-}
-
-function holdSame(before: readonly Diagnostic[], now: readonly Diagnostic[]): boolean {
-  if (before === now) return true;
-  return before.length === now.length && now.every((one, at) => one === before[at]);
 }
 
 const pointing = new WeakMap<readonly Diagnostic[], boolean>();

@@ -2,7 +2,7 @@
 // from records, so its expressions read payload, agent, request and action only.
 
 import { childrenOf } from '../../model/children.ts';
-import { currencyPlace, type FieldPlace } from '../../model/currency.ts';
+import { currencyPlace } from '../../model/currency.ts';
 import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
@@ -30,6 +30,7 @@ import {
   meterKeyUnknown,
   sumUnfit,
 } from '../messages/meter-errors.ts';
+import { spelledPath } from '../messages/path-errors.ts';
 import { unknownCurrency, zoneUnknown } from '../messages/value-errors.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
@@ -116,13 +117,9 @@ function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): Fi
   if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
   const currency = currencyPlace(argument.type, argument);
   if (currency === null) return null;
-  const path = pathOf(currency);
+  const path = spelledPath(currency);
   const reads = keys.flatMap((key) => (key.kind === 'payload' ? [key.read] : []));
-  return reads.find((read) => pathOf(read) === path) ?? null;
-}
-
-function pathOf({ root, steps }: FieldPlace): string {
-  return [root, ...steps].join('.');
+  return reads.find((read) => spelledPath(read) === path) ?? null;
 }
 
 interface Summed {

@@ -52,9 +52,8 @@ import {
   typeTooLarge,
   unionInvalid,
   unknownType,
-  valuesUnquoted,
 } from '../messages/errors.ts';
-import { unknownCurrency } from '../messages/value-errors.ts';
+import { unknownCurrency, valuesUnquoted } from '../messages/value-errors.ts';
 
 /** Fields of one payload, written out. */
 export const payloadFieldsMax = 10_000;

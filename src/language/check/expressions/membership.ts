@@ -28,7 +28,6 @@ import { secretElements } from '../messages/path-errors.ts';
 import {
   cidrInvalid,
   entriesDiffer,
-  entriesUnquoted,
   hoursSubjectUnfit,
   listLiteralEmpty,
   membershipMismatch,
@@ -36,7 +35,7 @@ import {
   networksTooMany,
   orderingUnfit,
 } from '../messages/type-errors.ts';
-import { clockMisplaced, nullMisplaced } from '../messages/value-errors.ts';
+import { clockMisplaced, entriesUnquoted, nullMisplaced } from '../messages/value-errors.ts';
 import { adapt, adaptAll } from './adapt.ts';
 import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';

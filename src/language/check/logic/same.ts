@@ -9,7 +9,7 @@ export function sameOrNew<T>(before: T | undefined, made: T): T {
 
 /** Whether two lists hold the very same parts, in order. */
 export function haveSameParts<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
+  return a === b || (a.length === b.length && a.every((one, at) => one === b[at]));
 }
 
 /** Whether two pieces of plain data hold the same. A type in error is told by identity. */

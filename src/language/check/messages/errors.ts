@@ -1,7 +1,7 @@
 // What can be wrong with declarations, one function a diagnostic: names, types, lists, hours, patterns and rules.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
-import { type Span, spanning } from '../../diagnostic/span.ts';
+import type { Span } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
 import type { Type } from '../../model/type.ts';
 import type {
@@ -119,21 +119,6 @@ export function unknownType(name: NameNode, candidates: readonly string[]): Diag
     ...didYouMean(name, candidates),
     ...foreignType(name),
   });
-}
-
-/** `a | b`, where texts are meant. */
-export function valuesUnquoted(words: readonly NameNode[]): Diagnostic {
-  const text = words.map((word) => JSON.stringify(word.text)).join(' | ');
-  const span = spanning(words[0]!.span, words.at(-1)!.span);
-  return error(
-    'unknown-type',
-    span,
-    `no types are named ${words.map((word) => `\`${word.text}\``).join(', ')}`,
-    {
-      help: `values stand in quotes: \`${text}\``,
-      fix: { title: `write \`${text}\``, edits: [{ span, text }] },
-    },
-  );
 }
 
 export function typeRecursive(name: NameNode): Diagnostic {

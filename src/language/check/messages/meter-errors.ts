@@ -20,7 +20,7 @@ export function meterCurrencyMissing(argument: Expression): Diagnostic {
   return error('meter-currency-missing', argument.span, 'a sum of money needs its currency', {
     help:
       currency !== null
-        ? `write \`sum(...) in USD\`, or \`per ${[currency.root, ...currency.steps].join('.')}\` for a sum of each currency`
+        ? `write \`sum(...) in USD\`, or \`per ${spelledPath(currency)}\` for a sum of each currency`
         : 'write `sum(...) in USD`',
   });
 }

@@ -3,6 +3,8 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
+import type { FieldPlace } from '../../model/currency.ts';
+import { pathText, stepText } from '../../model/describe.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import type { Binary, Declaration, Else, NameNode, Path } from '../../syntax/tree/tree.ts';
@@ -41,26 +43,25 @@ export function unknownPath(
 
 export function unknownField(path: FieldPath, index: number, candidates: ReadonlySet<string>): Diagnostic {
   const step = path.steps[index]!;
-  const message = `no matched action declares \`${pathText(path, index)}\``;
-  const write = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
+  const message = `no matched action declares \`${pathUpTo(path, index)}\``;
   return error('unknown-field', step.span, message, {
     help: candidates.size === 0 ? 'it has no fields' : `declared are ${listed([...candidates].sort())}`,
-    ...didYouMean(step, candidates, write),
+    ...didYouMean(step, candidates, stepText),
   });
 }
 
 export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagnostic {
   const step = path.steps[index]!;
-  const message = `\`${pathText(path, index - 1)}\` is \`${typeText(type)}\` and has no field \`${step.text}\``;
+  const message = `\`${pathUpTo(path, index - 1)}\` is \`${typeText(type)}\` and has no field \`${step.text}\``;
   const part = type.kind === 'text' ? partOf(type, step.text) : null;
   const member = part ?? (type.kind === 'list' || type.kind === 'text' ? foreignMember(step.text) : null);
   if (member !== null && index === path.steps.length - 1 && (member === 'length' || type.kind === 'text')) {
-    const text = `${member}(${pathText(path, index - 1)})`;
+    const text = `${member}(${pathUpTo(path, index - 1)})`;
     const fix = { title: `write \`${text}\``, edits: [{ span: spanning(path.root.span, step.span), text }] };
     return error('not-a-record', step.span, message, { help: `write \`${text}\``, fix });
   }
   return error('not-a-record', step.span, message, {
-    help: valueHelp(pathText(path, index - 1), type, step.text),
+    help: valueHelp(pathUpTo(path, index - 1), type, step.text),
   });
 }
 
@@ -99,7 +100,7 @@ function valueHelp(path: string, type: Type, field: string): string {
 
 export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diagnostic {
   const span = path.steps.at(-1)?.span ?? path.root.span;
-  const message = `\`${pathText(path)}\` is \`${typeText(type)}\` in one matched action and \`${typeText(other)}\` in another`;
+  const message = `\`${pathUpTo(path)}\` is \`${typeText(type)}\` in one matched action and \`${typeText(other)}\` in another`;
   return error('field-types-differ', span, message, {
     help: 'split the policy, so that the field has one type in each, or give the fields one type',
   });
@@ -133,7 +134,7 @@ export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const first = path.steps[known];
   const last = path.steps.at(-1);
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
-  const message = `\`${pathText(path, known - 1)}\` has no fields`;
+  const message = `\`${pathUpTo(path, known - 1)}\` has no fields`;
   const isNow = path.root.text === 'now' && known === 0;
   return error('steps-misplaced', span, message, isNow ? { help: nowHelp } : {});
 }
@@ -180,7 +181,7 @@ export function anyRead(field: FieldRead): Diagnostic {
 // Presence
 
 export function fieldMayBeAbsent(field: FieldRead, steps: readonly NameNode[]): Diagnostic {
-  const text = dotted(
+  const text = pathText(
     field.root,
     steps.map((step) => step.text),
   );
@@ -191,7 +192,7 @@ export function fieldMayBeAbsent(field: FieldRead, steps: readonly NameNode[]): 
 }
 
 export function fieldMayBeNull(field: FieldRead, steps: readonly NameNode[]): Diagnostic {
-  const text = dotted(
+  const text = pathText(
     field.root,
     steps.map((step) => step.text),
   );
@@ -254,24 +255,17 @@ export function nullOrdered(node: Binary): Diagnostic {
 
 // Words
 
-function pathText(path: FieldPath, last: number = path.steps.length - 1): string {
-  return dotted(
+/** A path as far as a step. */
+function pathUpTo(path: FieldPath, last: number = path.steps.length - 1): string {
+  return pathText(
     path.root.text,
     path.steps.slice(0, last + 1).map((step) => step.text),
   );
 }
 
 /** The read as it is written. */
-export function spelledPath(field: FieldRead): string {
-  return dotted(field.root, field.steps);
-}
-
-function dotted(root: string, steps: readonly string[]): string {
-  return [root, ...steps.map(stepText)].join('.');
-}
-
-function stepText(step: string): string {
-  return /^[A-Za-z_]\w*$/.test(step) ? step : JSON.stringify(step);
+export function spelledPath({ root, steps }: FieldPlace): string {
+  return pathText(root, steps);
 }
 
 /** Names in backticks, some of many. */

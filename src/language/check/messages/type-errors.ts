@@ -149,18 +149,6 @@ export function listLiteralEmpty(span: Span): Diagnostic {
   });
 }
 
-/** `[a, b]`, where texts are meant. */
-export function entriesUnquoted(words: readonly NameNode[]): Diagnostic {
-  const names = words.map(({ text }) => `\`${text}\``).join(', ');
-  const text = words.map((word) => JSON.stringify(word.text)).join(', ');
-  const edits = words.map((word) => ({ span: word.span, text: JSON.stringify(word.text) }));
-  const message = `${names} ${words.length === 1 ? 'is' : 'are'} not declared`;
-  return error('unknown-name', spanning(words[0]!.span, words.at(-1)!.span), message, {
-    help: `texts stand in quotes: \`[${text}]\``,
-    fix: { title: 'write them in quotes', edits },
-  });
-}
-
 export function entriesDiffer(entry: Expression, type: Type | null): Diagnostic {
   const other = type === null ? 'a single value' : `\`${typeText(type)}\``;
   return error('entries-differ', entry.span, `the entry is \`${typeText(entry.type)}\`, not ${other}`, {

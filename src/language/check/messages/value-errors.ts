@@ -1,7 +1,7 @@
 // What can be wrong with values in declarations, one function a diagnostic: literals, lists and their files, hours.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
-import type { Span } from '../../diagnostic/span.ts';
+import { type Span, spanning } from '../../diagnostic/span.ts';
 import { describeSlot } from '../../model/describe.ts';
 import type { Slot, Type } from '../../model/type.ts';
 import type {
@@ -273,4 +273,36 @@ export function exceptNotDates(name: NameNode, type: Type): Diagnostic {
   return error('except-not-dates', name.span, message, {
     help: 'write dates without quotes: `[2026-12-25]`, or `list NAME: date from "..."`',
   });
+}
+
+/** `a | b`, where texts are meant. */
+export function valuesUnquoted(words: readonly NameNode[]): Diagnostic {
+  const { names, texts, span, fix } = unquoted(words);
+  return error('unknown-type', span, `no types are named ${names}`, {
+    help: `values stand in quotes: \`${texts.join(' | ')}\``,
+    fix,
+  });
+}
+
+/** `[a, b]`, where texts are meant. */
+export function entriesUnquoted(words: readonly NameNode[]): Diagnostic {
+  const { names, texts, span, fix } = unquoted(words);
+  const message = `${names} ${words.length === 1 ? 'is' : 'are'} not declared`;
+  return error('unknown-name', span, message, {
+    help: `texts stand in quotes: \`[${texts.join(', ')}]\``,
+    fix,
+  });
+}
+
+function unquoted(words: readonly NameNode[]) {
+  const texts = words.map(({ text }) => JSON.stringify(text));
+  return {
+    names: words.map(({ text }) => `\`${text}\``).join(', '),
+    texts,
+    span: spanning(words[0]!.span, words.at(-1)!.span),
+    fix: {
+      title: 'write them in quotes',
+      edits: words.map(({ span }, index) => ({ span, text: texts[index]! })),
+    },
+  };
 }

@@ -5,6 +5,7 @@
 import type { Decision } from '../../model/decision.ts';
 import type { Facts } from '../../model/request.ts';
 import type { ActionProgram, RuleHead } from '../../program/program.ts';
+import { BoundedMap } from '../../value/memo.ts';
 import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
 import { forgetTexts } from '../runtime/remembered.ts';
 import { createState, forgetLets, type ReasonCode, type State } from '../runtime/state.ts';
@@ -58,7 +59,7 @@ export class KeyedDecider implements Decider {
   readonly #keysBeforeRisk: number;
   /** By key; an array where there are few keys, else null. */
   readonly #few: (Settled | undefined)[] | null;
-  readonly #many = new Map<number, Settled>();
+  readonly #many = new BoundedMap<number, Settled>(decisionsKeptMax);
   /** Those of the last ballot. */
   readonly #truths: Kleene[];
   /** The risk by truths of the rules that do not read it; null where none does. */
@@ -77,7 +78,7 @@ export class KeyedDecider implements Decider {
     const readRisk = rules.filter((rule) => rule.readsRisk).length;
     // A power is a double to the engine unless it is told otherwise.
     this.#keysBeforeRisk = (3 ** (rules.length - readRisk)) | 0;
-    this.#risks = code.afterRisk !== null ? new Map() : null;
+    this.#risks = code.afterRisk !== null ? new BoundedMap(decisionsKeptMax) : null;
     this.#hasShadow = rules.some((rule) => rule.isShadow);
     // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
     this.#isKept = !(code.afterRisk !== null && this.#hasShadow);
@@ -133,7 +134,6 @@ export class KeyedDecider implements Decider {
     if (known !== undefined) return known;
     // Rules that read risk add nothing to it, and their digits are 0.
     const risk = riskQuantity(this.#ballot(key, facts));
-    if (risks.size >= decisionsKeptMax) risks.clear();
     risks.set(key, risk);
     return risk;
   }
@@ -143,10 +143,8 @@ export class KeyedDecider implements Decider {
     const known = this.#few === null ? this.#many.get(key) : this.#few[key];
     if (known !== undefined) return known;
     const settled = freeze(this.#settle(key, facts));
-    if (this.#few === null) {
-      if (this.#many.size >= decisionsKeptMax) this.#many.clear();
-      this.#many.set(key, settled);
-    } else this.#few[key] = settled;
+    if (this.#few === null) this.#many.set(key, settled);
+    else this.#few[key] = settled;
     return settled;
   }
 

@@ -3,6 +3,7 @@
 
 import { fromNumber } from '../../value/decimal.ts';
 import { type Hours, isWithinHours } from '../../value/hours.ts';
+import { BoundedMap } from '../../value/memo.ts';
 import { localSecond } from '../../value/time.ts';
 import { exact, type Kleene, type Maybe, type Numeric, type RuntimeQuantity } from './quantity.ts';
 
@@ -12,7 +13,7 @@ const secondsPerMinute = 60;
 
 /** The test of an instant in seconds since the epoch; of one that lies between two others nothing is said. */
 export function hoursTest(hours: Hours): (instant: Maybe<RuntimeQuantity>) => Kleene {
-  const kept = new Map<number, Kleene>();
+  const kept = new BoundedMap<number, Kleene>(minutesKeptMax);
   return (instant) => {
     if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return 1;
     if (typeof instant !== 'number') return within(hours, instant);
@@ -20,9 +21,7 @@ export function hoursTest(hours: Hours): (instant: Maybe<RuntimeQuantity>) => Kl
     const known = kept.get(minute);
     if (known !== undefined) return known;
     const truth = within(hours, instant);
-    if (!isPlainMinute(hours, minute)) return truth;
-    if (kept.size >= minutesKeptMax) kept.clear();
-    kept.set(minute, truth);
+    if (isPlainMinute(hours, minute)) kept.set(minute, truth);
     return truth;
   };
 }

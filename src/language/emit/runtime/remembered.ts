@@ -4,6 +4,7 @@
 // INVARIANT: an answer depends on its text alone.
 
 import { canonicalLinks } from '../../value/links.ts';
+import { BoundedMap } from '../../value/memo.ts';
 import { isMentioned, tokensOf } from '../../value/mentions.ts';
 import { shellCommands } from '../../value/shell/commands.ts';
 import { fold as foldText } from '../../value/text.ts';
@@ -28,13 +29,12 @@ function clear(): void {
 }
 
 function remembering<T>(make: (text: string) => T): (text: string) => T {
-  const answers = new Map<string, T>();
+  const answers = new BoundedMap<string, T>(textsKeptMax);
   kept.push(answers);
   return (text) => {
     const known = answers.get(text);
     if (known !== undefined) return known;
     const answer = make(text);
-    if (answers.size >= textsKeptMax) answers.clear();
     answers.set(text, answer);
     state.isUsed = true;
     return answer;

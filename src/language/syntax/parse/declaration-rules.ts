@@ -167,8 +167,7 @@ export abstract class DeclarationParser extends TableParser {
   }
 
   private readListFile(draft: Draft<DeclarationOf<'list'>>): void {
-    this.CONSUME(word.from);
-    const path = this.text('the path of a file in quotes');
+    const path = this.fromFile();
     draft.source = path && { kind: 'list-file', path, span: path.span };
   }
 
@@ -187,11 +186,7 @@ export abstract class DeclarationParser extends TableParser {
     'listJoin',
     () => ({ kind: 'join', lists: [], span: null }),
     ({ lists }) => {
-      push(lists, plainName(this.CONSUME(Word), this));
-      this.MANY(() => {
-        this.CONSUME(sign.plus);
-        push(lists, plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list' }), this));
-      });
+      this.separated(sign.plus, (occurrence) => push(lists, this.used('the name of a list', occurrence)));
     },
     ({ lists }) => lists[0],
   );
@@ -204,17 +199,12 @@ export abstract class DeclarationParser extends TableParser {
       this.CONSUME(word.hours);
       draft.name = this.nameOf('hours', 'a name for the hours');
       this.OR({
-        DEF: [{ ALT: () => this.readHoursSpans(draft) }, { ALT: () => this.readHoursFile(draft) }],
+        DEF: [{ ALT: () => this.readHoursSpans(draft) }, { ALT: () => (draft.file = this.fromFile()) }],
         ERR_MSG: '`=` or `from`',
       });
       this.CONSUME(word.in);
-      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`', 1);
-      this.behind(
-        0,
-        word.except,
-        () =>
-          (draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this)),
-      );
+      draft.zone = this.zone(1);
+      this.behind(0, word.except, () => (draft.except = this.used('the name of a list of dates', 1)));
     },
     ({ name, spans, file, zone }) => name && zone && (file ?? spans[0]),
   );
@@ -222,11 +212,6 @@ export abstract class DeclarationParser extends TableParser {
   private readHoursSpans({ spans }: Draft<DeclarationOf<'hours'>>): void {
     this.CONSUME(sign.assign);
     this.listed(hoursPhrase, () => this.add(spans, this.hoursSpan));
-  }
-
-  private readHoursFile(draft: Draft<DeclarationOf<'hours'>>): void {
-    this.CONSUME(word.from);
-    draft.file = this.text('the path of a file in quotes');
   }
 
   // hoursSpan = Weekday [ '-' Weekday ] Clock '-' Clock | Date [ '..' Date ]

@@ -77,16 +77,6 @@ export abstract class ExpressionParser extends OperatorParser {
   // listSource = listLiteral | call | lookUp | path
   listSource: ParserRule<ExpressionNode | null> = this.same('listSource', () => this.OR(this.listSources));
 
-  private listSources = {
-    DEF: [
-      { ALT: (): ExpressionNode | null => this.SUBRULE(this.listLiteral) },
-      { GATE: () => this.isCalledSource(), ALT: (): ExpressionNode | null => this.SUBRULE(this.call) },
-      { ALT: (): ExpressionNode | null => this.SUBRULE(this.lookUp) },
-      { ALT: (): ExpressionNode | null => this.SUBRULE(this.path) },
-    ],
-    ERR_MSG: 'a list',
-  };
-
   // today = 'today' 'in' Text
   today: ParserRule<TodayNode | null> = this.node<TodayNode>(
     'today',
@@ -94,7 +84,7 @@ export abstract class ExpressionParser extends OperatorParser {
     (draft) => {
       this.CONSUME(word.today);
       this.CONSUME(word.in);
-      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
+      draft.zone = this.zone();
     },
     ({ zone }) => zone,
   );
@@ -127,6 +117,15 @@ export abstract class ExpressionParser extends OperatorParser {
       return draft.table;
     },
   );
+
+  private listSources = {
+    DEF: [
+      ...this.eachRule<ExpressionNode>(this.listLiteral),
+      { GATE: () => this.isCalledSource(), ALT: () => this.SUBRULE(this.call) },
+      ...this.eachRule<ExpressionNode>(this.lookUp, this.path),
+    ],
+    ERR_MSG: 'a list',
+  };
 
   private primaries = {
     DEF: [

@@ -44,19 +44,6 @@ export abstract class LiteralParser extends NodeParser {
   // literal = Text | months | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
   literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
 
-  private literals = {
-    DEF: [
-      { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
-      { ALT: (): LiteralNode | null => this.SUBRULE(this.months) },
-      { ALT: (): LiteralNode | null => this.SUBRULE(this.quantity) },
-      ...this.eachWritten('date', 'instant', 'clock'),
-      ...[word.true, word.false, word.null].map((type) => ({
-        ALT: () => constantLiteral(this.CONSUME(type), this),
-      })),
-    ],
-    ERR_MSG: 'a value',
-  };
-
   // months = Number ( 'year' | 'years' | 'month' | 'months' )
   months: ParserRule<MonthsLiteral | null> = this.always(
     'months',
@@ -91,6 +78,18 @@ export abstract class LiteralParser extends NodeParser {
     return { kind: 'money', amount: number.image, currency: currency.image, span };
   }
 
+  private literals = {
+    DEF: [
+      { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
+      ...this.eachRule<LiteralNode>(this.months, this.quantity),
+      ...this.eachWritten('date', 'instant', 'clock'),
+      ...[word.true, word.false, word.null].map((type) => ({
+        ALT: () => constantLiteral(this.CONSUME(type), this),
+      })),
+    ],
+    ERR_MSG: 'a value',
+  };
+
   // bound = [ '-' ] quantity | Date | Instant
   bound: ParserRule<LiteralNode | null> = this.same('bound', () => this.OR(this.bounds));
 
@@ -111,7 +110,7 @@ export abstract class LiteralParser extends NodeParser {
     (draft) => {
       this.OR(this.calendarPeriods(draft));
       this.CONSUME(word.in, { ERR_MSG: '`in` and a time zone, such as `in "Europe/Berlin"`,' });
-      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
+      draft.zone = this.zone();
     },
     ({ period, zone }) => period && zone,
   );

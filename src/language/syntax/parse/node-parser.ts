@@ -16,7 +16,7 @@ import type { MissingNode, NameNode, TextLiteral } from '../tree/tree.ts';
 import { makeSpan, plainName, type ReadContext } from './context.ts';
 import { declaredName } from './declared-name.ts';
 import { textLiteral } from './text-literal.ts';
-import { sign, Text, type Token, tokenEnd, tokenTypes, Word } from './tokens.ts';
+import { sign, Text, type Token, tokenEnd, tokenTypes, Word, word } from './tokens.ts';
 
 export type ParserRule<Node> = ParserMethod<[], Node>;
 
@@ -231,10 +231,11 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     this.CONSUME(close);
   }
 
-  protected dotted(read: (occurrence: number) => void): void {
+  /** One or more parts with another sign or a word between them. */
+  protected separated(separator: TokenType, read: (occurrence: number) => void): void {
     read(0);
     this.MANY(() => {
-      this.CONSUME(sign.dot);
+      this.CONSUME(separator);
       read(1);
     });
   }
@@ -252,14 +253,27 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return declaredName(this.CONSUME(Word, { ERR_MSG: expected }), what, this);
   }
 
-  protected used(expected: string): NameNode | null {
-    return plainName(this.CONSUME(Word, { ERR_MSG: expected }), this);
+  protected used(expected: string, occurrence = 0): NameNode | null {
+    return plainName(this.expect(Word, expected, occurrence), this);
   }
 
   protected text(expected: string, occurrence = 0): TextLiteral | null {
+    return textLiteral(this.expect(Text, expected, occurrence), this);
+  }
+
+  /** The path of a file behind `from`. */
+  protected fromFile(): TextLiteral | null {
+    this.CONSUME(word.from);
+    return this.text('the path of a file in quotes');
+  }
+
+  protected zone(occurrence = 0): TextLiteral | null {
+    return this.text('a time zone in quotes such as `"Europe/Berlin"`', occurrence);
+  }
+
+  private expect(type: TokenType, expected: string, occurrence: number): Token {
     const options = { ERR_MSG: expected };
-    const token = occurrence === 0 ? this.CONSUME(Text, options) : this.CONSUME1(Text, options);
-    return textLiteral(token, this);
+    return occurrence === 0 ? this.CONSUME(type, options) : this.CONSUME1(type, options);
   }
 
   // ---- places

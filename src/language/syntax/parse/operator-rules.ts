@@ -180,7 +180,7 @@ export abstract class OperatorParser extends LiteralParser {
     (): { field: NameNode[] } => ({ field: [] }),
     ({ field }) => {
       this.CONSUME(word.has);
-      this.dotted((occurrence) => this.add(field, this.fieldName, occurrence));
+      this.separated(sign.dot, (occurrence) => this.add(field, this.fieldName, occurrence));
     },
     (draft) => draft,
   );

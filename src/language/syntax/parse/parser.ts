@@ -1,10 +1,11 @@
 // Tokens → tree, with what does not fit: the parser of all rules. The message of an error is a noun phrase that says what
 // was expected; the sentence around it is made where errors become diagnostics.
-// INVARIANT: never throws for any sequence of tokens nested no deeper than the caller allows.
+// INVARIANT: never throws, whatever the tokens, where it recovers.
 
 import { EOF, type IParserConfig, type IRecognitionException, type TokenType } from 'chevrotain';
 import type { Reader } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
+import { flatten } from './nesting.ts';
 import { emptySource } from './node-parser.ts';
 import type { WaitingTemplate } from './policy-rules.ts';
 import { sign, type Token } from './tokens.ts';
@@ -17,6 +18,13 @@ export interface ParserError {
   readonly found: Token | null;
   /** Names of the rules being read, outermost first. */
   readonly rules: readonly string[];
+}
+
+/** What is read of tokens, beside what a file or an expression has. */
+export interface ParsedTokens {
+  readonly errors: readonly ParserError[];
+  /** The tokens that were read: what is nested too deep is one of them. */
+  readonly tokens: readonly Token[];
 }
 
 /** What may follow in the places where a rule repeats, by rule: better than naming the bracket that would end it. */
@@ -60,15 +68,16 @@ export class PolicyParser extends DeclarationParser {
     });
   }
 
-  private read<Parsed>(tokens: Token[], { source, report }: Reader, parse: () => Parsed) {
-    this.source = source;
-    this.report = report;
+  private read<Made>(written: Token[], reader: Reader, make: () => Made): Made & ParsedTokens {
+    const tokens = flatten(written, reader);
+    this.source = reader.source;
+    this.report = reader.report;
     this.textMode = 'plain';
     this.taken = new Array(tokens.length);
     this.count = 0;
     this.input = tokens;
     try {
-      return { ...parse(), errors: this.errors.map(parserError) };
+      return { ...make(), tokens, errors: this.errors.map(parserError) };
     } finally {
       // Nothing of one text is kept until the next.
       this.input = [];

@@ -18,7 +18,7 @@ import type {
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
-import { isWritten, plainName, type Reader, tokenSpan } from './context.ts';
+import { isWritten, type Reader, tokenSpan } from './context.ts';
 import { reportBlanks, reportWildcard } from './keys.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
@@ -81,7 +81,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     { kind, expected, segment, check }: DottedKey<Kind>,
   ): ParserRule<KeyNode<Kind> | null> {
     const text = { ALT: () => void this.CONSUME(Text) };
-    const segments = { ALT: () => this.dotted(segment) };
+    const segments = { ALT: () => this.separated(sign.dot, segment) };
     const forms = { DEF: [text, segments], ERR_MSG: expected };
     return this.always(
       name,
@@ -188,11 +188,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   });
 
   // forClause = 'for' Duration
-  forClause = this.clauseOf('forClause', () => {
-    this.CONSUME(word.for);
-    const duration = this.written('duration');
-    return duration && { kind: 'for', duration };
-  });
+  forClause = this.durationOf('for');
 
   // afterClause = 'after' ( 'approval' 'by' Word { 'and' Word } | 'reauth' )
   afterClause = this.clauseOf('afterClause', () => {
@@ -212,12 +208,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   private approvingGroups(): readonly NameNode[] | null {
     const groups: NameNode[] = [];
-    const expected = { ERR_MSG: 'the name of approvers' };
-    push(groups, plainName(this.CONSUME(Word, expected), this));
-    this.MANY(() => {
-      this.CONSUME(word.and);
-      push(groups, plainName(this.CONSUME1(Word, expected), this));
-    });
+    this.separated(word.and, (occurrence) => push(groups, this.used('the name of approvers', occurrence)));
     return groups.length === 0 ? null : groups;
   }
 
@@ -236,11 +227,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   exceptClause = this.clauseOf('exceptClause', () => {
     this.CONSUME(word.except);
     const people: Path[] = [];
-    push(people, this.SUBRULE(this.path));
-    this.MANY(() => {
-      this.CONSUME(word.and);
-      push(people, this.SUBRULE1(this.path));
-    });
+    this.separated(word.and, (occurrence) => this.add(people, this.path, occurrence));
     return people.length === 0 ? null : { kind: 'except', people };
   });
 
@@ -252,11 +239,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   });
 
   // withinClause = 'within' Duration
-  withinClause = this.clauseOf('withinClause', () => {
-    this.CONSUME(word.within);
-    const duration = this.written('duration');
-    return duration && { kind: 'within', duration };
-  });
+  withinClause = this.durationOf('within');
 
   // whenClause = 'when' expression
   whenClause = this.conditionOf('when');
@@ -385,6 +368,14 @@ export abstract class PolicyRuleParser extends ShapeParser {
         return clause && { ...clause, span: this.spanFrom(first)! };
       },
     );
+  }
+
+  private durationOf(kind: 'for' | 'within'): ParserRule<Clause | null> {
+    return this.clauseOf(`${kind}Clause`, () => {
+      this.CONSUME(word[kind]);
+      const duration = this.written('duration');
+      return duration && { kind, duration };
+    });
   }
 
   /** A clause whose condition may be missing. */

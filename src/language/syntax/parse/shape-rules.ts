@@ -115,18 +115,6 @@ export abstract class ShapeParser extends ExpressionParser {
   // typeMember = 'null' | Text | listType | recordBody | moneyType | namedType
   typeMember: ParserRule<TypeNode | null> = this.same('typeMember', () => this.OR(this.typeMembers));
 
-  private typeMembers = {
-    DEF: [
-      { ALT: (): TypeNode => ({ kind: 'null-type', span: tokenSpan(this.CONSUME(word.null), this) }) },
-      { ALT: (): TypeNode | null => textType(this.CONSUME(Text), this) },
-      { ALT: (): TypeNode | null => this.SUBRULE(this.listType) },
-      { ALT: (): TypeNode | null => this.recordType() },
-      { ALT: (): TypeNode | null => this.SUBRULE(this.moneyType) },
-      { ALT: (): TypeNode | null => this.SUBRULE(this.namedType) },
-    ],
-    ERR_MSG: 'a type',
-  };
-
   private recordType(): TypeNode | null {
     const draft: { body: RecordBody | null } = { body: null };
     return this.making<TypeNode>(
@@ -188,6 +176,17 @@ export abstract class ShapeParser extends ExpressionParser {
     });
     this.OPTION2(() => this.part(draft, 'range', this.typeRange));
   }
+
+  private typeMembers = {
+    DEF: [
+      { ALT: (): TypeNode => ({ kind: 'null-type', span: tokenSpan(this.CONSUME(word.null), this) }) },
+      { ALT: (): TypeNode | null => textType(this.CONSUME(Text), this) },
+      { ALT: (): TypeNode | null => this.SUBRULE(this.listType) },
+      { ALT: (): TypeNode | null => this.recordType() },
+      ...this.eachRule<TypeNode>(this.moneyType, this.namedType),
+    ],
+    ERR_MSG: 'a type',
+  };
 
   // typeRange = [ bound ] '..' [ bound ]
   typeRange: ParserRule<TypeRange | null> = this.node<TypeRange>(

@@ -34,8 +34,7 @@ export abstract class TableParser extends PolicyRuleParser {
     'tableFile',
     () => ({ kind: 'table-file', path: null, key: null, columns: null, span: null }),
     (draft) => {
-      this.CONSUME(word.from);
-      draft.path = this.text('the path of a file in quotes');
+      draft.path = this.fromFile();
       this.CONSUME(word.key);
       this.part(draft, 'key', this.field);
       this.part(draft, 'columns', this.recordBody);

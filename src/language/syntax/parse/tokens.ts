@@ -13,15 +13,20 @@ const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
 const holdingWords = ['contains', 'mentions', 'inside'] as const;
 const valueWords = ['has', 'is', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
-const effectWords = ['never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
+/** Effects of rules, but for `risk`. */
+export const effectWords = ['allow', 'deny', 'escalate', 'reauth'] as const;
+const modeWords = ['never', 'always', 'shadow'] as const;
 /** Words of declarations that give a name a value. */
 const assigningWords = ['list', 'table', 'hours', 'let', 'meter', 'type'] as const;
-const otherDeclarationWords = ['action', 'policy', 'guarantee', 'group', 'approvers'] as const;
+export const declaringWords = [
+  ...assigningWords,
+  ...(['action', 'policy', 'guarantee', 'group', 'approvers'] as const),
+] as const;
 
 /** Words that no declaration may take as its name. */
 export const reservedWords = [
   ...[...logicWords, ...likenessWords, ...holdingWords, ...valueWords, ...conditionWords],
-  ...[...effectWords, ...assigningWords, ...otherDeclarationWords],
+  ...[...effectWords, ...modeWords, ...declaringWords],
 ] as const;
 
 const joiningWords = [
@@ -88,7 +93,8 @@ export function wordTypes(...words: readonly (keyof typeof word)[]): ReadonlySet
 /** What gives a name its value with `=`. */
 export const assigning = wordTypes(...assigningWords);
 /** What begins any declaration. */
-export const declaring = wordTypes(...assigningWords, ...otherDeclarationWords);
+export const declaring = wordTypes(...declaringWords);
+export const effects = wordTypes(...effectWords);
 
 /** Any text: `"quoted"` or `'raw'`. */
 export const Text = literalToken('Text', Lexer.NA, 'a text in quotes');
@@ -176,7 +182,7 @@ export const mistake = {
   tilde: literalToken('Tilde', /=~|~=?/, '`matches`'),
   doubleAmpersand: signToken('DoubleAmpersand', '&&'),
   doubleBar: signToken('DoubleBar', '||'),
-  bang: signToken('Bang', '!'),
+  bang: literalToken('Bang', /!(?!=)/, '`!`'),
   comment: literalToken('ForeignComment', /\/\/[^\r\n]*|\/\*(?:[\s\S]{0,1000}?\*\/|[^\r\n]*)/, 'a comment'),
   dashes: createToken({
     name: 'ForeignDashes',
@@ -203,7 +209,7 @@ export const mistake = {
   percent: signToken('Percent', '%'),
   semicolon: signToken('Semicolon', ';'),
   optionalDot: signToken('OptionalDot', '?.'),
-  question: signToken('Question', '?'),
+  question: literalToken('Question', /\?(?!:)/, '`?`'),
   colonAssign: signToken('ColonAssign', ':='),
   arrow: signToken('Arrow', '=>'),
   atLeast: signToken('AtLeastSign', '≥'),
@@ -233,21 +239,8 @@ export const tokenTypes: readonly TokenType[] = [
   NameToken,
   // The first pattern that matches is taken: `===` goes before `==`.
   ...Object.values(literal),
-  ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater, mistake.tilde],
-  ...[mistake.doubleAmpersand, mistake.doubleBar],
-  ...[
-    mistake.comment,
-    mistake.dashes,
-    mistake.regex,
-    mistake.curlyQuotes,
-    mistake.currencySign,
-    mistake.colonAssign,
-    mistake.arrow,
-  ],
+  ...Object.values(mistake),
   ...Object.values(sign),
-  ...[mistake.percent, mistake.semicolon, mistake.optionalDot, mistake.question],
-  ...[mistake.atLeast, mistake.atMost, mistake.notEqual],
-  ...[mistake.bang, mistake.unterminatedQuoted, mistake.unterminatedRaw],
   Word,
   Text,
 ];

@@ -1,12 +1,11 @@
-// Tokens → tree, in one go where nothing is wrong with them. A parser without recovery reads first: it is ready at once, as it has
-// its choices from a table where the library would find them out anew at each start. Where it meets an error it says nothing of the
-// text, and the parser that recovers, made when it is first needed, reads the text from its beginning.
+// Tokens → tree, by two parsers. The one without recovery reads what is right, and says nothing of what is not; it is ready at once,
+// as it has its choices from a table where the library would find them out anew at each start. The one that recovers reads the rest.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Reader } from './context.ts';
 import choices from './lookahead.json' with { type: 'json' };
 import { type Choose, choiceBy, type LookaheadTable } from './lookahead.ts';
-import { type ParserError, PolicyParser } from './parser.ts';
+import { type ParsedTokens, PolicyParser } from './parser.ts';
 import type { Token } from './tokens.ts';
 
 /** What the library makes of the rules of a parser, and does not tell in its types. */
@@ -36,43 +35,27 @@ export class WholeTextParser extends PolicyParser {
 /** Made when they are first needed: the one that recovers takes longer to make than a file to read. */
 const parsers: { whole?: WholeTextParser; recovering?: PolicyParser } = {};
 
-/** The declarations of a file; templates are read later, into the parts that wait for them. */
-export function readFile(tokens: Token[], reader: Reader, docBefore: (offset: number) => string | null) {
-  return inOneGoOrRecovering(reader, (parser, into) => parser.readFile(tokens, into, docBefore));
-}
+/** Has a parser read tokens as a file or as an expression. */
+export type Read<P extends ParsedTokens> = (parser: PolicyParser, tokens: Token[], reader: Reader) => P;
 
-/** One expression that spans all tokens; `start` is where it stands when there are none. */
-export function readExpression(tokens: Token[], reader: Reader, start: number) {
-  return inOneGoOrRecovering(reader, (parser, into) => parser.readExpression(tokens, into, start));
-}
-
-interface Parsed {
-  readonly errors: readonly ParserError[];
-}
-
-function inOneGoOrRecovering<P extends Parsed>(
-  reader: Reader,
-  read: (parser: PolicyParser, reader: Reader) => P,
-): P {
+/** What is read of tokens that the grammar takes; null where it does not take them, of which nothing is reported. */
+export function readWhole<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P | null {
   const reported: Diagnostic[] = [];
   const noting = { ...reader, report: (diagnostic: Diagnostic) => void reported.push(diagnostic) };
   parsers.whole ??= new WholeTextParser();
-  const { whole } = parsers;
-  const parsed = inOneGo(() => read(whole, noting));
-  if (parsed === null) {
-    parsers.recovering ??= new PolicyParser();
-    return read(parsers.recovering, reader);
-  }
-  for (const diagnostic of reported) reader.report(diagnostic);
-  return parsed;
-}
-
-function inOneGo<P extends Parsed>(read: () => P): P | null {
   try {
-    const parsed = read();
-    return parsed.errors.length === 0 ? parsed : null;
+    const parsed = read(parsers.whole, tokens, noting);
+    if (parsed.errors.length > 0) return null;
+    for (const diagnostic of reported) reader.report(diagnostic);
+    return parsed;
   } catch {
     // The library throws where it would look up what was expected.
     return null;
   }
+}
+
+/** What is read of any tokens, with what does not fit. */
+export function readRecovering<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
+  parsers.recovering ??= new PolicyParser();
+  return read(parsers.recovering, tokens, reader);
 }

@@ -3,9 +3,10 @@
 
 import type { TokenType } from 'chevrotain';
 import type { Code } from '../../diagnostic/codes.ts';
-import type { Reader } from '../parse/context.ts';
+import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
 import {
   bracketStep,
+  isAnyWord,
   literal,
   NameToken,
   retype,
@@ -73,12 +74,27 @@ export class Cursor {
     return this.tokens[this.index]!;
   }
 
+  /** Whether rules may begin here, but for what stands open in round or square brackets. */
+  get isInPolicy(): boolean {
+    return this.braces === 1 && this.declaration === word.policy;
+  }
+
+  /** Whether an action has begun, and its payload not yet. */
+  get isBeforePayload(): boolean {
+    return this.braces === 0 && this.declaration === word.action;
+  }
+
   at(offset: number): Token | undefined {
     return this.tokens[this.index + offset];
   }
 
   type(offset: number): TokenType | undefined {
     return this.at(offset)?.tokenType;
+  }
+
+  /** The tokens from one to another, both included. */
+  run(from: number, to: number): readonly Token[] {
+    return this.tokens.slice(this.index + from, this.index + to + 1);
   }
 
   /** The tokens of a text such as `starts with`, in the place of the one at the cursor. */
@@ -118,6 +134,20 @@ export class Cursor {
       first -= 2;
     if (this.type(first) !== NameToken) return null;
     return { text: this.text(first, offset - 1), length: offset - first };
+  }
+
+  /** Offset of the first token behind the path that begins at an offset. */
+  pathEnd(start: number): number {
+    let end = start + 1;
+    while (this.type(end) === sign.dot && isAnyWord(this.at(end + 1))) end += 2;
+    return end;
+  }
+
+  /** The path in the parentheses behind the token at the cursor, where nothing else is in them, and what closes them. */
+  pathInParentheses(): (PathBefore & { readonly closing: number }) | null {
+    const closing = this.type(1) === sign.openParen ? this.closing(1) : null;
+    const path = closing === null ? null : this.pathBefore(closing);
+    return closing === null || path?.length !== closing - 2 ? null : { ...path, closing };
   }
 
   /** Offset of the first token of which something holds, from an opening bracket to what closes it. */
@@ -172,9 +202,36 @@ export function needlessMessage(image: string): string {
   return `\`${image}\` ends nothing here`;
 }
 
+/** A token that stands for all up to another one. */
+export function stretched(token: Token, last: Token): Token {
+  return { ...token, endOffset: tokenEnd(last) - 1 };
+}
+
 /** A value of which nothing more is said, in the place of one that is reported. */
 export function hole(token: Token): Token {
   return { ...retype(token, NameToken, ''), endOffset: token.startOffset - 1 };
+}
+
+interface OtherBrackets {
+  readonly open: string;
+  readonly close: string;
+  readonly message: string;
+  readonly help: string;
+  readonly title: string;
+}
+
+/** The bracket at the cursor and the one that closes it are others here; reported at once, for the fix has two places. */
+export function rebracketed(here: Cursor, closing: number, other: OtherBrackets): Repair {
+  const { open, close, message, help, title } = other;
+  const last = here.at(closing)!;
+  here.rereads.set(here.index + closing, retype(last, typeOf.get(close)!, close));
+  const span = tokenSpan(here.token, here.reader);
+  const edits = [
+    { span, text: open },
+    { span: tokenSpan(last, here.reader), text: close },
+  ];
+  here.reader.report({ ...syntaxError('foreign-form', span, message, help), fix: { title, edits } });
+  return { read: here.readAs(open) };
 }
 
 /** How to ask for a field by its path. */
@@ -194,6 +251,5 @@ export function byForeignWord(
 
 /** What a condition follows. */
 export const beforeCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
-export const granting = wordTypes('allow', 'deny', 'escalate', 'reauth');
 /** Literals of one token. */
 export const literalTypes: ReadonlySet<unknown> = new Set(Object.values(literal));

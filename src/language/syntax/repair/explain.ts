@@ -11,6 +11,7 @@ import {
   comparing,
   contextualWords,
   declaring,
+  effects,
   isAnyText,
   isAnyWord,
   isReservedToken,
@@ -37,6 +38,10 @@ interface PlacedError extends ParserError, TokenRun {
   /** The token before the one that does not fit; null at the beginning. */
   readonly previous: Token | null;
   readonly source: SourceText;
+}
+
+interface WithFound extends PlacedError {
+  readonly found: Token;
 }
 
 /** Reports the errors of a run of tokens, of several at one token the first; what it has reported. */
@@ -144,86 +149,126 @@ function shown({ image }: Token): string {
   return `\`${image.length > 40 ? `${image.slice(0, 40)}…` : image}\``;
 }
 
-function helpFor({ expected, found, previous, tokens, rules }: PlacedError): string | undefined {
+/** What to do, by what was found where something else was expected; undefined where nothing better is known than a form. */
+function helpFor(error: PlacedError): string | undefined {
+  const { expected, found } = error;
   if (found === null) return undefined;
-  const small = found.image.toLowerCase();
+  const at = { ...error, found };
+  return (
+    helpForCapitals(found) ??
+    (found.tokenType === word.has && expected !== '`in`' ? 'say of what: `payload has note`' : undefined) ??
+    helpByExpected.get(expected)?.(at) ??
+    helpBehindJoin(at) ??
+    nearWord(found, expected)
+  );
+}
+
+function helpForCapitals({ image }: Token): string | undefined {
+  const small = image.toLowerCase();
   const isLanguageWord = isReservedWord(small) || (contextualWords as readonly string[]).includes(small);
-  if (small !== found.image && isLanguageWord) return `words of the language are small: \`${small}\``;
-  if (expected === '`single_script`') {
-    return found.tokenType === word.not
-      ? 'put `not` before the whole: `not (a is single_script)`'
-      : '`is` asks for `single_script` alone; compare by `==`, as in `payload.note == null`';
-  }
-  if (found.tokenType === word.has)
-    return expected === '`in`'
-      ? 'put `not` before the whole: `not (payload has note)`'
-      : 'say of what: `payload has note`';
-  if (expected === '`in`' && negatable.has(found.tokenType)) {
-    return 'put `not` before the whole comparison: `not (a like b)`';
-  }
-  if (expected === '`in`' && comparing.has(found.tokenType)) {
-    return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
-  }
-  if (expected === 'a value' && found.tokenType === sign.star) return remainder;
-  if (expected === 'a value' && found.tokenType === word.action)
-    return 'the key of the action that is asked for is `action.key`';
-  if (expected === 'the name of approvers' && found.tokenType === literal.number)
-    return 'a range is written `x in 1..5`; people are asked by the name of their group: `to finance needs 2`';
-  if (expected === 'a declaration' && found.tokenType === sign.closeCurly)
-    return 'remove it: no `{` is open here';
-  if (expected === 'a declaration' && isAnyText(found) && previous?.tokenType === sign.closeCurly)
-    return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
-  if (expected === '`]`' && rules.includes('listEntries')) {
-    if (isAnyWord(found)) return `a text stands in quotes: \`"${found.image}"\``;
-    if (isAnyText(found)) return 'write a comma between two entries';
-  }
-  const known = helpByExpected.get(expected);
-  if (known !== undefined) return known;
-  if (expected === 'a declaration' && effects.has(found.tokenType))
-    return 'rules stand in a policy: `policy example on order.place { ... }`';
-  if (found.tokenType === sign.comma && expected.startsWith('a clause'))
-    return 'conditions are joined by `and`';
-  if (expected.startsWith('a clause') && found.tokenType === sign.dot && previous !== null) {
-    if (previous.tokenType === literal.number)
-      return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
-    if (effects.has(tokens[tokens.indexOf(previous) - 1]?.tokenType))
-      return 'a rule is named by one word: `too_many`';
-  }
-  if (
-    previous !== null &&
-    joins.has(previous.tokenType) &&
-    (found.tokenType === word.when || found.tokenType === word.unless)
-  )
-    return `remove \`${found.image}\`: a condition goes on behind \`${previous.image}\``;
-  const behindRule =
-    expected.startsWith('a clause') || (expected === '`)`' && !rules.includes('meter'))
-      ? byFoundBehindRule.get(found.image.toLowerCase())
-      : undefined;
-  if (behindRule !== undefined) return behindRule;
-  if (expected.startsWith('a clause') && isAnyText(found))
-    return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
-  if (expected.startsWith('a name for the rule'))
-    return 'a decision names its rule: write a name behind the effect';
-  if (expected === 'a name' && isReservedToken(found)) {
-    return `\`${found.image}\` is a word of the language and cannot be a name here`;
-  }
+  return small !== image && isLanguageWord ? `words of the language are small: \`${small}\`` : undefined;
+}
+
+function helpBehindJoin({ found: { tokenType, image }, previous }: WithFound): string | undefined {
+  const isSecond = tokenType === word.when || tokenType === word.unless;
+  if (!isSecond || previous === null || !joins.has(previous.tokenType)) return undefined;
+  return `remove \`${image}\`: a condition goes on behind \`${previous.image}\``;
+}
+
+function nearWord(found: Token, expected: string): string | undefined {
   const words = expected.startsWith('a clause') ? [...reservedWords, ...clauseWords] : reservedWords;
   const near = isAnyWord(found) ? nearestOf(found.image, words) : null;
   return near === null || near === found.image ? undefined : `did you mean \`${near}\`?`;
 }
 
-const helpByExpected: ReadonlyMap<string, string> = new Map([
-  ['`(`', 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
-  ['`of`', 'a meter says which action it counts, such as `of order.place`'],
-  ['`over`', 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`'],
-  ['`key`', 'a table names the column that tells its rows apart: `key id: string { ... }`'],
+type HelpAt = (error: WithFound) => string | undefined;
+
+function helpForIn({ found: { tokenType } }: WithFound): string | undefined {
+  if (tokenType === word.has) return 'put `not` before the whole: `not (payload has note)`';
+  if (negatable.has(tokenType)) return 'put `not` before the whole comparison: `not (a like b)`';
+  if (!comparing.has(tokenType)) return undefined;
+  return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
+}
+
+function helpForValue({ found: { tokenType } }: WithFound): string | undefined {
+  if (tokenType === sign.star) return remainder;
+  return tokenType === word.action ? 'the key of the action that is asked for is `action.key`' : undefined;
+}
+
+function helpForDeclaration({ found, previous }: WithFound): string | undefined {
+  if (found.tokenType === sign.closeCurly) return 'remove it: no `{` is open here';
+  if (isAnyText(found) && previous?.tokenType === sign.closeCurly)
+    return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
+  return beginsRule.has(found.tokenType)
+    ? 'rules stand in a policy: `policy example on order.place { ... }`'
+    : undefined;
+}
+
+/** Where a rule goes on or ends. */
+function helpForClause({ found, previous, tokens }: WithFound): string | undefined {
+  if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
+  if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
+    return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
+  const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
+  if (found.tokenType === sign.dot && beginsRule.has(beforePrevious?.tokenType))
+    return 'a rule is named by one word: `too_many`';
+  const known = byFoundBehindRule.get(found.image.toLowerCase());
+  if (known !== undefined || !isAnyText(found)) return known;
+  return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
+}
+
+/** What stands behind a value in parentheses is often what stands behind a rule. */
+function helpForClosing({ found, rules }: WithFound): string | undefined {
+  return rules.includes('meter') ? undefined : byFoundBehindRule.get(found.image.toLowerCase());
+}
+
+function helpForEntry({ found, rules }: WithFound): string | undefined {
+  if (!rules.includes('listEntries')) return undefined;
+  if (isAnyWord(found)) return `a text stands in quotes: \`"${found.image}"\``;
+  return isAnyText(found) ? 'write a comma between two entries' : undefined;
+}
+
+const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
+  ['a declaration', helpForDeclaration],
+  ['a clause', helpForClause],
+  [repeated.policy!, helpForClause],
+  ['a value', helpForValue],
+  ['`in`', helpForIn],
+  [
+    '`single_script`',
+    ({ found }) =>
+      found.tokenType === word.not
+        ? 'put `not` before the whole: `not (a is single_script)`'
+        : '`is` asks for `single_script` alone; compare by `==`, as in `payload.note == null`',
+  ],
+  [
+    'the name of approvers',
+    ({ found }) =>
+      found.tokenType === literal.number
+        ? 'a range is written `x in 1..5`; people are asked by the name of their group: `to finance needs 2`'
+        : undefined,
+  ],
+  [
+    'a name',
+    ({ found }) =>
+      isReservedToken(found)
+        ? `\`${found.image}\` is a word of the language and cannot be a name here`
+        : undefined,
+  ],
+  ['a name for the rule', () => 'a decision names its rule: write a name behind the effect'],
+  ['`)`', helpForClosing],
+  ['`]`', helpForEntry],
+  ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
+  ['`of`', () => 'a meter says which action it counts, such as `of order.place`'],
+  ['`over`', () => 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`'],
+  ['`key`', () => 'a table names the column that tells its rows apart: `key id: string { ... }`'],
   [
     'a title in quotes',
-    'an approval group says in words who they are: `approvers finance "Finance, on call"`',
+    () => 'an approval group says in words who they are: `approvers finance "Finance, on call"`',
   ],
   [
     '`approval by` or `reauth`',
-    'write `after approval by finance needs 2`, with the number behind the group',
+    () => 'write `after approval by finance needs 2`, with the number behind the group',
   ],
 ]);
 
@@ -284,8 +329,7 @@ const negatable = wordTypes(...relatingWords, 'has', 'is');
 
 // ---- frequent mistakes, each of which answers null where it does not apply
 
-interface FoundError extends PlacedError {
-  readonly found: Token;
+interface FoundError extends WithFound {
   readonly span: Span;
 }
 
@@ -324,10 +368,10 @@ function explainReserved({ found, span, expected }: FoundError): Diagnostic | nu
   return reservedName({ text: found.image, span }, `a ${what}`);
 }
 
-const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'shadow');
-const beginsOther: ReadonlySet<unknown> = new Set([...effects, ...declaring, sign.closeCurly]);
+const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.shadow]);
+const beginsOther: ReadonlySet<unknown> = new Set([...beginsRule, ...declaring, sign.closeCurly]);
 const conditions = wordTypes('when', 'unless', 'risk', 'because', 'in');
-const followsName: ReadonlySet<unknown> = new Set([...effects, ...conditions, ...declaring]);
+const followsName: ReadonlySet<unknown> = new Set([...beginsRule, ...conditions, ...declaring]);
 
 function explainDeclaration({ found, expected, span }: FoundError): Diagnostic | null {
   if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;

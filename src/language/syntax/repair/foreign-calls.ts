@@ -17,10 +17,9 @@ export function repairCall(here: Cursor): Repair | null {
 export function repairPresence(here: Cursor): Repair | null {
   if (!/^(?:has|exists|defined|isset|present|is_set|is_defined)$/i.test(here.token.image)) return null;
   if (isAnyWord(here.at(-1)) && !beforeCondition.has(here.type(-1))) return null;
-  const closing = here.type(1) === sign.openParen ? here.closing(1) : null;
-  const path = closing === null ? null : here.pathBefore(closing);
-  if (closing === null || path === null || path.length !== closing - 2 || path.length < 3) return null;
-  return { to: closing, message: hasMessage, write: presenceOf(path.text) };
+  const path = here.pathInParentheses();
+  if (path === null || path.length < 3) return null;
+  return { to: path.closing, message: hasMessage, write: presenceOf(path.text) };
 }
 
 /** `startswith(payload.vendor, "a")`. */
@@ -66,17 +65,17 @@ export function repairLambda(here: Cursor): Repair | null {
 
 /** `sum(payload.lines.price)`. */
 export function repairTotal(here: Cursor): Repair | null {
-  const closing = here.declaration !== word.meter && here.type(1) === sign.openParen ? here.closing(1) : null;
-  const path = closing === null ? null : here.pathBefore(closing);
-  if (closing === null || path === null || path.length !== closing - 2 || path.length < 5) return null;
+  const isOfMeter = here.type(-3) === word.meter;
+  const path = isOfMeter ? null : here.pathInParentheses();
+  if (path === null || path.length < 5) return null;
   const last = path.text.lastIndexOf('.');
   const write = `sum x in ${path.text.slice(0, last)} (x.${path.text.slice(last + 1)})`;
-  return { to: closing, message: 'a list is gone through by `sum`', write };
+  return { to: path.closing, message: 'a list is gone through by `sum`', write };
 }
 
 /** `.startsWith("a")`, and what is called on it in turn: values have no methods. */
 export function repairMethod(here: Cursor): Repair | null {
-  if (here.declaration === word.action && here.braces === 0) return null;
+  if (here.isBeforePayload) return null;
   const path = here.pathBefore(-1);
   const isBody = isQuantified(here);
   let text = path?.text ?? 'x';

@@ -1,9 +1,9 @@
 // Declarations and clauses in the forms of other languages → those of this one: payloads, fields, results, who approves.
 
-import { syntaxError, tokenSpan } from '../parse/context.ts';
 import {
   builtInTypeWords,
   comparing,
+  effects,
   isAnyText,
   isAnyWord,
   literal,
@@ -13,43 +13,38 @@ import {
   retype,
   sign,
   type Token,
-  tokenEnd,
   word,
   wordTypes,
 } from '../parse/tokens.ts';
-import { type Cursor, granting, literalTypes, needless, type Repair, spelled } from './cursor.ts';
+import {
+  type Cursor,
+  literalTypes,
+  needless,
+  type Repair,
+  rebracketed,
+  spelled,
+  stretched,
+} from './cursor.ts';
 
 /** `action mail.send(to: email)` is read as `action mail.send { to: email }`. */
 export function repairPayloadParens(here: Cursor): Repair | null {
-  const closing = here.declaration === word.action && here.braces === 0 ? here.closing(0) : null;
+  const closing = here.isBeforePayload ? here.closing(0) : null;
   if (closing === null) return null;
-  const [open, close] = [here.token, here.at(closing)!];
-  here.rereads.set(here.index + closing, retype(close, sign.closeCurly, '}'));
-  const span = tokenSpan(open, here.reader);
-  const edits = [
-    { span, text: ' {' },
-    { span: tokenSpan(close, here.reader), text: '}' },
-  ];
-  const diagnostic = syntaxError(
-    'foreign-form',
-    span,
-    'a payload stands in braces',
-    'write `{ name: type }`',
-  );
-  here.reader.report({ ...diagnostic, fix: { title: 'write braces', edits } });
-  return { read: here.readAs('{') };
+  const message = 'a payload stands in braces';
+  const help = 'write `{ name: type }`';
+  return rebracketed(here, closing, { open: ' {', close: '}', message, help, title: 'write braces' });
 }
 
 /** `action a.b = { ... }`, `group g = [...]` and `count: integer = 3`. */
 export function repairNoValue(here: Cursor): Repair | null {
-  const { declaration, braces } = here;
-  if (braces > 0) {
+  const { declaration } = here;
+  if (here.braces > 0) {
     if (declaration !== word.action && declaration !== word.type && declaration !== word.group) return null;
     const message = 'a field has no default';
     const help = 'write `name?: type`, and give the value where it is read: `(payload.note else "none")`';
     return { to: literalTypes.has(here.type(1)) ? 1 : 0, message, help, read: [] };
   }
-  if (declaration === word.action) {
+  if (here.isBeforePayload) {
     const message = '`=` stands before no payload';
     return { message, help: 'remove it', write: '', read: [] };
   }
@@ -61,8 +56,7 @@ export function repairNoValue(here: Cursor): Repair | null {
 
 /** `action a.b: { ... }`. */
 export function repairPayloadColon(here: Cursor): Repair | null {
-  const isBefore = here.declaration === word.action && here.braces === 0;
-  return isBefore && here.type(1) === sign.openCurly ? needless(here) : null;
+  return here.isBeforePayload && here.type(1) === sign.openCurly ? needless(here) : null;
 }
 
 const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
@@ -102,7 +96,7 @@ export function repairEnumeration(here: Cursor): Repair | null {
   if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(here.token.image))) return null;
   const closing = brackets.has(here.type(open)) ? here.closing(open) : null;
   if (closing === null) return null;
-  const inner = here.tokens.slice(here.index + open + 1, here.index + closing);
+  const inner = here.run(open + 1, closing - 1);
   // `["a" | "b"]` is a list of them.
   const isPart = ({ tokenType }: Token): boolean =>
     tokenType === sign.comma || (open === 1 && tokenType === sign.bar);
@@ -133,8 +127,7 @@ function startsField(here: Cursor): boolean {
 
 /** `action a.b` and its fields below it, the brace missing. */
 export function repairMissingBrace(here: Cursor): Repair | null {
-  const isField = here.declaration === word.action && here.braces === 0 && isAnyWord(here.at(-1));
-  if (!isField || !here.beginsLine(-1)) return null;
+  if (!here.isBeforePayload || !isAnyWord(here.at(-1)) || !here.beginsLine(-1)) return null;
   here.braces = 1;
   const name = here.at(-1)!;
   const read = [retype(name, sign.openCurly, '{'), retype(name, NameToken), here.token];
@@ -175,7 +168,7 @@ export function repairCountAll(here: Cursor): Repair | null {
 
 /** `returns { rows: integer }` and `-> { rows: integer }` behind a payload. */
 export function repairResult(here: Cursor): Repair | null {
-  if (here.declaration !== word.action || here.braces > 0) return null;
+  if (!here.isBeforePayload) return null;
   const isWord = /^(?:returns?|output|response|results)$/.test(here.token.image);
   if (isWord && here.type(1) === sign.openCurly) return spelled(here, 'result');
   const isArrow = here.type(0) === sign.minus && here.type(1) === sign.above && here.isAdjacent(1);
@@ -191,8 +184,7 @@ export function repairRowArrow(here: Cursor): Repair | null {
 export function repairRequire(here: Cursor): Repair | null {
   const isOne = /^requires?$/.test(here.token.image) && here.type(1) === word.approval;
   const group = here.at(3);
-  if (!isOne || here.braces !== 1 || here.declaration !== word.policy || group?.tokenType !== NameToken)
-    return null;
+  if (!isOne || !here.isInPolicy || group?.tokenType !== NameToken) return null;
   const write = `escalate NAME to ${group.image}`;
   const name = { ...retype(here.token, NameToken, 'approval') };
   const read = [...here.readAs('escalate'), name, ...here.readAs('to'), group];
@@ -202,11 +194,15 @@ export function repairRequire(here: Cursor): Repair | null {
 
 const isoUnits: Readonly<Record<string, string>> = { S: 's', M: 'm', H: 'h', D: 'd' };
 
-/** `P7D` and `PT15M`, and `timeout 4h` in a rule. */
-export function repairDuration(here: Cursor): Repair | null {
+/** `timeout 4h` in a rule. */
+export function repairTimeout(here: Cursor): Repair | null {
+  const isOne = /^(?:timeout|expires|expiring|every)$/.test(here.token.image);
+  return isOne && here.type(1) === literal.duration && here.braces === 1 ? spelled(here, 'within') : null;
+}
+
+/** `P7D` and `PT15M`. */
+export function repairIsoDuration(here: Cursor): Repair | null {
   const { token } = here;
-  if (/^(?:timeout|expires|expiring|every)$/.test(token.image) && here.type(1) === literal.duration)
-    return here.braces === 1 ? spelled(here, 'within') : null;
   const [, date, amount = '', unit = ''] = /^P(T?)(\d{1,6})([SMHD])$/.exec(token.image) ?? [];
   if (amount === '' || (date === '') !== (unit === 'D') || !beforeDuration.has(here.type(-1))) return null;
   const write = amount + isoUnits[unit];
@@ -232,9 +228,8 @@ export function repairPointsSign(here: Cursor): Repair | null {
 
 /** `to 2 finance`, `to "finance"` and `to [finance, owner]`. */
 export function repairAsked(here: Cursor): Repair | null {
-  const isTo = here.declaration === word.policy && here.braces === 1;
   const [number, group] = [here.at(1), here.at(2)];
-  if (!isTo) return null;
+  if (!here.isInPolicy) return null;
   if (number?.tokenType === literal.number && isAnyWord(group)) {
     const read = [here.token, group!, ...here.readAs('needs'), number];
     const write = `to ${group!.image} needs ${number.image}`;
@@ -247,12 +242,11 @@ export function repairAsked(here: Cursor): Repair | null {
   }
   const closing = number?.tokenType === sign.openSquare ? here.closing(1) : null;
   if (closing === null) return null;
-  const groups = here.tokens.slice(here.index + 2, here.index + closing);
-  if (
-    groups.length === 0 ||
-    !groups.every((one, place) => (place % 2 === 0 ? isAnyWord(one) : one.tokenType === sign.comma))
-  )
-    return null;
+  const groups = here.run(2, closing - 1);
+  const isList = groups.every((one, place) =>
+    place % 2 === 0 ? isAnyWord(one) : one.tokenType === sign.comma,
+  );
+  if (groups.length === 0 || !isList) return null;
   const names = groups.filter((_, place) => place % 2 === 0);
   const and = here.readAs('and')[0]!;
   const read = [here.token, ...names.flatMap((one, place) => (place === 0 ? [one] : [and, one]))];
@@ -262,7 +256,7 @@ export function repairAsked(here: Cursor): Repair | null {
 
 /** `deny too-many`, `policy big-orders`. */
 export function repairDashedName(here: Cursor): Repair | null {
-  const isFirst = here.type(-1) !== undefined && (granting.has(here.type(-1)) || named.has(here.type(-1)));
+  const isFirst = here.type(-1) !== undefined && (effects.has(here.type(-1)) || named.has(here.type(-1)));
   let to = 0;
   while (
     here.type(to + 1) === sign.minus &&
@@ -273,15 +267,14 @@ export function repairDashedName(here: Cursor): Repair | null {
     to += 2;
   if (!isFirst || to === 0) return null;
   const write = here.text(0, to).replaceAll('-', '_');
-  const read = [{ ...retype(here.token, NameToken, write), endOffset: tokenEnd(here.at(to)!) - 1 }];
+  const read = [stretched(retype(here.token, NameToken, write), here.at(to)!)];
   return { to, code: 'name-style', message: `\`${here.text(0, to)}\` is not in snake_case`, write, read };
 }
 
 /** `except payload.vendor == "a"`, where nobody is named but a condition. */
 export function repairExcept(here: Cursor): Repair | null {
-  if (here.braces !== 1 || here.declaration !== word.policy) return null;
-  let next = 2;
-  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  if (!here.isInPolicy) return null;
+  const next = here.pathEnd(1);
   // `within 4h` is the next clause.
   const isTime = here.type(next) === word.within && here.type(next + 1) === literal.duration;
   const isPerson = here.type(1) === NameToken && (isTime || !compares.has(here.type(next)));

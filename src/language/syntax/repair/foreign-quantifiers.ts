@@ -1,7 +1,7 @@
 // Quantifiers as other languages and people spell them → those of this one: `exists x in xs (c)`, `some x in xs: c`.
 
-import { bracketStep, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
-import { byForeignWord, type Cursor, granting, lookaheadMax, type Repair, spelled } from './cursor.ts';
+import { bracketStep, effects, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
+import { byForeignWord, type Cursor, lookaheadMax, type Repair, spelled } from './cursor.ts';
 
 /** Quantifiers, each with its names elsewhere. */
 export const quantifiers = byForeignWord({
@@ -51,8 +51,7 @@ export function repairQuantifier(here: Cursor): Repair | null {
 
 /** Offset behind the paths and calls that are gone through. */
 function endOfLists(here: Cursor, first: number): number {
-  let next = first + 1;
-  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  let next = here.pathEnd(first);
   const closing = here.type(next) === sign.openParen && here.isAdjacent(next) ? here.closing(next) : null;
   if (closing !== null) next = closing + 1;
   return here.type(next) === sign.comma && isAnyWord(here.at(next + 1)) ? endOfLists(here, next + 1) : next;
@@ -84,6 +83,6 @@ function bodyBehind(here: Cursor, separator: number): Body | null {
 }
 
 const endsBody: ReadonlySet<unknown> = new Set([
-  ...granting,
+  ...effects,
   ...wordTypes('when', 'unless', 'because', 'shadow'),
 ]);

@@ -2,6 +2,7 @@
 
 import {
   bracketStep,
+  effects,
   isAnyText,
   isAnyWord,
   isReservedToken,
@@ -13,7 +14,7 @@ import {
   word,
   wordTypes,
 } from '../parse/tokens.ts';
-import { type Cursor, granting, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
+import { type Cursor, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
 const noDefault = 'remove it: what no `allow` grants is refused';
@@ -32,12 +33,12 @@ const lines = new Map<string, { readonly message: string; readonly help: string 
 /** `import data.orders` and `default allow = false` outside of declarations. */
 export function repairForeignLine(here: Cursor): Repair | null {
   const { image } = here.token;
-  const isInPolicy = here.braces === 1 && here.declaration === word.policy && image === 'default';
-  const foreign = here.braces === 0 || isInPolicy ? lines.get(image) : undefined;
+  const isDefault = here.isInPolicy && image === 'default';
+  const foreign = here.braces === 0 || isDefault ? lines.get(image) : undefined;
   if (foreign === undefined || !here.beginsLine(0)) return null;
   let to = 0;
   while (!here.beginsLine(to + 1) && here.type(to + 1) !== sign.closeCurly) to++;
-  const rest = here.tokens.slice(here.index + 1, here.index + to + 1);
+  const rest = here.run(1, to);
   const isOther = rest.some(({ tokenType }) => tokenType === sign.openCurly || tokenType === word.on);
   if (rest.length === 0 || isOther) return null;
   const isAllowed = image === 'default' && rest.some((token) => token.image === 'true');
@@ -45,15 +46,15 @@ export function repairForeignLine(here: Cursor): Repair | null {
 }
 
 const endsSearch: ReadonlySet<unknown> = new Set([
-  ...granting,
+  ...effects,
   ...[word.when, word.unless, word.policy, sign.openCurly, sign.closeCurly],
 ]);
 
 /** `when c then deny x`, `when c -> deny x` and `if c { deny x }` where a rule begins. */
 export function repairConditionFirst(here: Cursor): Repair | null {
-  if (here.braces !== 1 || here.declaration !== word.policy) return null;
+  if (!here.isInPolicy) return null;
   if (here.type(0) !== word.when && here.token.image !== 'if') return null;
-  if (granting.has(here.type(-2))) return null;
+  if (effects.has(here.type(-2))) return null;
   let end = 1;
   while (
     end < lookaheadMax &&
@@ -63,7 +64,7 @@ export function repairConditionFirst(here: Cursor): Repair | null {
   )
     end++;
   // The condition ends where the effect begins, or where what stands between them does.
-  const arrow = granting.has(here.type(end)) ? arrowBefore(here, end) : 0;
+  const arrow = effects.has(here.type(end)) ? arrowBefore(here, end) : 0;
   const effectAt = arrow > 0 ? end : end + 1;
   const [effect, name] = [here.at(effectAt), here.at(effectAt + 1)];
   const isThen = arrow > 0 || here.at(end)?.image === 'then';
@@ -71,7 +72,7 @@ export function repairConditionFirst(here: Cursor): Repair | null {
   const last = isNamed ? effectAt + 1 : effectAt;
   const isBlock = here.type(end) === sign.openCurly && here.type(last + 1) === sign.closeCurly;
   const condition = here.text(1, end - arrow - 1);
-  if (end - arrow <= 1 || !granting.has(effect?.tokenType) || !(isThen || isBlock)) return null;
+  if (end - arrow <= 1 || !effects.has(effect?.tokenType) || !(isThen || isBlock)) return null;
   const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${condition}`;
   const to = isThen ? last : elseBlockEnd(here, last + 1);
   const isWhole = isThen || to === last + 1;
@@ -100,7 +101,7 @@ function arrowBefore(here: Cursor, offset: number): number {
 
 /** `deny { c }`, `deny x { c }`, `deny if { c }` and `deny[msg] { c }`, the rules of Rego. */
 export function repairRuleBody(here: Cursor): Repair | null {
-  if (here.braces !== 1 || here.declaration !== word.policy) return null;
+  if (!here.isInPolicy) return null;
   const listed = here.type(1) === sign.openSquare ? here.closing(1) : null;
   const isNamed = listed === null && here.type(1) === NameToken && here.at(1)!.image !== 'if';
   let open = (listed ?? (isNamed ? 1 : 0)) + 1;
@@ -129,7 +130,7 @@ export function repairRuleValue(here: Cursor): Repair | null {
 
 /** `else deny` behind a rule. */
 export function repairElse(here: Cursor): Repair | null {
-  if (!granting.has(here.type(1))) return null;
+  if (!effects.has(here.type(1))) return null;
   const isNamed = here.type(2) === NameToken;
   const write = isNamed || here.type(1) !== word.deny ? undefined : '';
   const help =
@@ -140,8 +141,8 @@ export function repairElse(here: Cursor): Repair | null {
 /** `to finance, security` asks both groups; a comma behind a rule ends nothing. */
 export function repairRuleComma(here: Cursor): Repair | null {
   const next = here.type(1);
-  const isBehindRule = here.braces === 1 && here.declaration === word.policy && !here.isInBrackets();
-  if (isBehindRule && (next === sign.closeCurly || granting.has(next))) return needless(here);
+  const isBehindRule = here.isInPolicy && !here.isInBrackets();
+  if (isBehindRule && (next === sign.closeCurly || effects.has(next))) return needless(here);
   let at = 0;
   while ((here.type(at) === sign.comma || here.type(at) === word.and) && isAnyWord(here.at(at - 1))) at -= 2;
   const isAsked = at < 0 && (here.type(at) === word.to || here.type(at) === word.by);
@@ -150,7 +151,7 @@ export function repairRuleComma(here: Cursor): Repair | null {
 
 /** `allow x: c`, whose condition follows a word, and `escalate x: to finance`. */
 export function repairRuleColon(here: Cursor): Repair | null {
-  if (!granting.has(here.type(-2)) || here.braces !== 1) return null;
+  if (!effects.has(here.type(-2)) || here.braces !== 1) return null;
   return clauseWords.has(here.type(1)) ? needless(here) : spelled(here, ' when');
 }
 
@@ -194,7 +195,7 @@ export function repairNameless(here: Cursor): Repair | null {
 }
 
 function beginsRule(here: Cursor): boolean {
-  return here.braces === 1 && here.declaration === word.policy && here.type(-1) !== word.after;
+  return here.isInPolicy && here.type(-1) !== word.after;
 }
 
 /** `deny "too_many" when c`. */
@@ -217,9 +218,9 @@ export function repairQuotedName(here: Cursor): Repair | null {
 export function repairRuleWord(here: Cursor): Repair | null {
   if (!beginsRule(here) || here.token.image !== 'rule' || !here.beginsLine(0)) return null;
   const message = 'a rule begins with its effect';
-  if (granting.has(here.type(1)) && isAnyWord(here.at(2))) return { message, write: '', read: [] };
+  if (effects.has(here.type(1)) && isAnyWord(here.at(2))) return { message, write: '', read: [] };
   const [name, effect] = [here.at(1), here.at(2)];
-  if (!isAnyWord(name) || !granting.has(effect?.tokenType)) return null;
+  if (!isAnyWord(name) || !effects.has(effect?.tokenType)) return null;
   const read = [effect!, retype(name!, NameToken)];
   return { to: 2, message, write: `${effect!.image} ${name!.image}`, read };
 }
@@ -255,7 +256,7 @@ export function repairUnquotedReason(here: Cursor): Repair | null {
 
 /** `allow x "why" when c`, whose reason follows a word. */
 export function repairRuleText(here: Cursor): Repair | null {
-  const isBehindName = granting.has(here.type(-2)) && here.type(-1) === NameToken && here.braces === 1;
+  const isBehindName = effects.has(here.type(-2)) && here.type(-1) === NameToken && here.braces === 1;
   if (!isBehindName) return null;
   const help = `write \`because ${here.token.image}\` behind the condition`;
   return { message: 'a reason stands behind `because`', help, read: [] };
@@ -270,7 +271,7 @@ export function repairPolicyFor(here: Cursor): Repair | null {
 export function repairPatternList(here: Cursor): Repair | null {
   const closing = here.braces === 0 && here.type(-1) === word.on ? here.closing(0) : null;
   if (closing === null || closing === 1) return null;
-  const read = here.tokens.slice(here.index + 1, here.index + closing);
+  const read = here.run(1, closing - 1);
   const message = 'the patterns of a policy stand in no brackets';
   return { to: closing, message, write: here.text(1, closing - 1), read };
 }

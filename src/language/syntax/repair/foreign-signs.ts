@@ -1,8 +1,8 @@
 // Signs and brackets of other languages → what they mean here: comments, quotes, patterns, currencies, lists, positions.
 
-import { syntaxError, tokenSpan } from '../parse/context.ts';
 import {
   Currency,
+  effects,
   isAnyText,
   literal,
   mistake,
@@ -14,7 +14,15 @@ import {
   word,
   wordTypes,
 } from '../parse/tokens.ts';
-import { beforeCondition, type Cursor, granting, literalTypes, lookaheadMax, type Repair } from './cursor.ts';
+import {
+  beforeCondition,
+  type Cursor,
+  literalTypes,
+  lookaheadMax,
+  type Repair,
+  rebracketed,
+  stretched,
+} from './cursor.ts';
 
 /** A comment behind `//`, or between `/*` and its counterpart. */
 export function repairComment(here: Cursor): Repair {
@@ -131,16 +139,9 @@ export function repairTernary(here: Cursor): Repair {
 export function repairConditionBraces(here: Cursor): Repair | null {
   const closing = beforeCondition.has(here.type(-1)) ? here.closing(0) : null;
   if (closing === null) return null;
-  const [open, close] = [here.token, here.at(closing)!];
-  here.rereads.set(here.index + closing, retype(close, sign.closeParen, ')'));
-  const span = tokenSpan(open, here.reader);
-  const edits = [
-    { span, text: '(' },
-    { span: tokenSpan(close, here.reader), text: ')' },
-  ];
-  const diagnostic = syntaxError('foreign-form', span, 'a condition stands in no braces', 'write `( ... )`');
-  here.reader.report({ ...diagnostic, fix: { title: 'write parentheses', edits } });
-  return { read: here.readAs('(') };
+  const message = 'a condition stands in no braces';
+  const help = 'write `( ... )`';
+  return rebracketed(here, closing, { open: '(', close: ')', message, help, title: 'write parentheses' });
 }
 
 const roots = ['payload', 'agent', 'request', 'action'];
@@ -177,7 +178,7 @@ export function repairTuple(here: Cursor): Repair | null {
   const isCurly = here.type(1) === sign.openCurly;
   const closing = isCurly || here.type(1) === sign.openParen ? here.closing(1) : null;
   if (closing === null || closing === 2) return null;
-  const inner = here.tokens.slice(here.index + 2, here.index + closing);
+  const inner = here.run(2, closing - 1);
   const isSeveral = isCurly || inner.some(({ tokenType }) => tokenType === sign.comma);
   if (!isSeveral || !inner.every(isOfList)) return null;
   const [open, close] = [here.at(1)!, here.at(closing)!];
@@ -195,20 +196,12 @@ export function repairInOr(here: Cursor): Repair | null {
   )
     to += 2;
   if (to === 1 || !endsCondition.has(here.type(to + 1))) return null;
-  const values = here.tokens.slice(here.index + 1, here.index + to + 1).filter((_, place) => place % 2 === 0);
-  const [open, close] = [here.at(1)!, here.at(to)!];
-  const comma = retype(open, sign.comma, ',');
-  const read = [
-    { ...retype(open, sign.openSquare, '['), endOffset: open.startOffset - 1 },
-    ...values.flatMap((value, place) => (place === 0 ? [value] : [comma, value])),
-    retype(close, sign.closeSquare, ']'),
-  ];
-  const write = `[${values.map(({ image }) => image).join(', ')}]`;
-  return { from: 1, to, message: listMessage, write, read };
+  const values = here.run(1, to).filter((_, place) => place % 2 === 0);
+  return { from: 1, to, message: listMessage, write: listText(values), read: listOf(values) };
 }
 
 const endsCondition: ReadonlySet<unknown> = new Set([
-  ...granting,
+  ...effects,
   ...wordTypes('and', 'or', 'unless', 'because', 'risk', 'shadow'),
   ...[sign.closeParen, sign.closeCurly, undefined],
 ]);
@@ -227,17 +220,27 @@ export function repairDashedList(here: Cursor): Repair | null {
   while (here.type(to + 1) === sign.minus && literalTypes.has(here.type(to + 2)) && here.beginsLine(to + 1))
     to += 2;
   if (to === 0) return null;
-  const tokens = here.tokens.slice(here.index + 1, here.index + to + 1);
-  const [entries, last] = [tokens.filter((_, place) => place % 2 === 1), tokens.at(-1)!];
-  const list = `[${entries.map(({ image }) => image).join(', ')}]`;
-  const write = here.text(2, to).slice(0, -last.image.length).includes('#') ? undefined : list;
-  const read = tokens.map((token, place) => {
-    if (place % 2 === 1) return token;
-    return place === 0 ? retype(token, sign.openSquare, '[') : retype(token, sign.comma, ',');
-  });
+  const values = here.run(1, to).filter((_, place) => place % 2 === 1);
+  const help = `write \`${listText(values)}\``;
+  const isCommented = here.text(2, to).slice(0, -values.at(-1)!.image.length).includes('#');
+  const write = isCommented ? undefined : listText(values);
+  return { from: 1, to, message: listMessage, help, write, read: listOf(values) };
+}
+
+function listText(values: readonly Token[]): string {
+  return `[${values.map(({ image }) => image).join(', ')}]`;
+}
+
+/** Values that are written one behind the other, as a list. */
+function listOf(values: readonly Token[]): readonly Token[] {
+  const [first, last] = [values[0]!, values.at(-1)!];
   const end = tokenEnd(last);
-  const close = { ...retype(last, sign.closeSquare, ']'), startOffset: end, endOffset: end - 1 };
-  return { from: 1, to, message: listMessage, help: `write \`${list}\``, write, read: [...read, close] };
+  const comma = retype(first, sign.comma, ',');
+  return [
+    { ...retype(first, sign.openSquare, '['), endOffset: first.startOffset - 1 },
+    ...values.flatMap((value, place) => (place === 0 ? [value] : [comma, value])),
+    { ...retype(last, sign.closeSquare, ']'), startOffset: end, endOffset: end - 1 },
+  ];
 }
 
 /** `1,000` outside of brackets, where no comma stands. */
@@ -246,7 +249,7 @@ export function repairThousands(here: Cursor): Repair | null {
   while (to < 14 && isThousands(here, to)) to += 2;
   if (to === 0 || here.isInBrackets()) return null;
   const write = here.text(0, to).replaceAll(',', '_');
-  const read = [{ ...retype(here.token, literal.number, write), endOffset: tokenEnd(here.at(to)!) - 1 }];
+  const read = [stretched(retype(here.token, literal.number, write), here.at(to)!)];
   return { to, message: 'digits are not parted by commas', write, read };
 }
 

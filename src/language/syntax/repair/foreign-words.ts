@@ -4,6 +4,7 @@ import {
   Currency,
   comparing,
   declaring,
+  effects,
   isAnyText,
   isAnyWord,
   literal,
@@ -15,13 +16,18 @@ import {
   beforeCondition,
   byForeignWord,
   type Cursor,
-  granting,
   literalTypes,
   presenceOf,
   type Repair,
   spelled,
 } from './cursor.ts';
-import { repairDuration, repairRequire, repairResult, repairTypeWord } from './foreign-declarations.ts';
+import {
+  repairIsoDuration,
+  repairRequire,
+  repairResult,
+  repairTimeout,
+  repairTypeWord,
+} from './foreign-declarations.ts';
 import { repairQuantifier } from './foreign-quantifiers.ts';
 import { effectVocabulary, synonymOf } from './vocabulary.ts';
 
@@ -76,7 +82,8 @@ export function repairLoneName(here: Cursor): Repair | null {
     repairTypeWord(here) ??
     repairResult(here) ??
     repairRequire(here) ??
-    repairDuration(here) ??
+    repairTimeout(here) ??
+    repairIsoDuration(here) ??
     repairRelation(here) ??
     repairValue(here)
   );
@@ -89,7 +96,7 @@ const clauses = byForeignWord({
 /** `reason "why"`, `message: "why"` and `over last 24h`. */
 export function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
-  const write = here.braces === 1 && here.declaration === word.policy ? clauses.get(image) : undefined;
+  const write = here.isInPolicy ? clauses.get(image) : undefined;
   const to = here.type(1) === sign.colon ? 1 : 0;
   if (write !== undefined && isAnyText(here.at(to + 1))) return { ...spelled(here, write), to };
   if (image !== 'last' || here.type(-1) !== word.over) return null;
@@ -109,7 +116,7 @@ export const hasMessage = 'presence is asked for by `has`';
 
 /** `deny x if ...` and `deny x where ...`, and the same in a claim. */
 function repairConditionWord(here: Cursor): Repair | null {
-  const isAwaited = granting.has(here.type(-2)) || here.declaration === word.guarantee;
+  const isAwaited = effects.has(here.type(-2)) || here.declaration === word.guarantee;
   const write = isAwaited ? conditionWords.get(here.token.image) : undefined;
   return write === undefined ? null : spelled(here, write);
 }
@@ -151,7 +158,7 @@ function repairBetween(here: Cursor): Repair | null {
 }
 
 /** `True`, `None` and their like. */
-function repairValue(here: Cursor): Repair | null {
+export function repairValue(here: Cursor): Repair | null {
   const { image } = here.token;
   const before = here.type(-1);
   const write = values.get(image);

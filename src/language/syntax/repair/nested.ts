@@ -1,7 +1,16 @@
 // Blocks and declarations where rules stand → what they are instead. All of each is left out of what is read.
 
-import { bracketStep, declaring, isAnyText, isAnyWord, mistake, sign, word } from '../parse/tokens.ts';
-import { type Cursor, granting, type Repair } from './cursor.ts';
+import {
+  bracketStep,
+  declaring,
+  effects,
+  isAnyText,
+  isAnyWord,
+  mistake,
+  sign,
+  word,
+} from '../parse/tokens.ts';
+import type { Cursor, Repair } from './cursor.ts';
 import { declarationVocabulary, synonymOf } from './vocabulary.ts';
 
 /** Tokens of a policy that are looked through for its end. */
@@ -38,7 +47,7 @@ function endOfDeclaration(here: Cursor): number | null {
 function beginsRule(here: Cursor, offset: number): boolean {
   if (!here.beginsLine(offset)) return false;
   const type = here.type(offset);
-  return granting.has(type) || type === word.risk || type === word.shadow || declaring.has(type);
+  return effects.has(type) || type === word.risk || type === word.shadow || declaring.has(type);
 }
 
 /** `- name: x` with what follows, `x:` with `effect: deny`, and `{ "effect": "deny" }`, where a rule begins. */
@@ -67,14 +76,14 @@ export function repairForeignBlock(here: Cursor): Repair | null {
     const help = 'declare it with the action: `action order.place { count: integer }`';
     return { to: closing, message: 'a policy declares no fields', help, read: [] };
   }
-  const inner = here.tokens.slice(here.index + open + 1, here.index + closing);
-  if (inner.some(({ tokenType }, at) => granting.has(tokenType) && isAnyWord(inner[at + 1]))) return null;
+  const inner = here.run(open + 1, closing - 1);
+  if (inner.some(({ tokenType }, at) => effects.has(tokenType) && isAnyWord(inner[at + 1]))) return null;
   const help = 'write each case as a rule of its own: `deny NAME when CONDITION`';
   const to = here.type(closing + 1) === mistake.semicolon ? closing + 1 : closing;
   return { to, code: 'unknown-effect', message: `\`${image}\` begins no rule`, help, read: [] };
 }
 
 function standsForRule(here: Cursor): boolean {
-  if (here.braces !== 1 || here.declaration !== word.policy) return false;
+  if (!here.isInPolicy) return false;
   return here.type(-1) === sign.openCurly || here.beginsLine(0);
 }

@@ -11,7 +11,7 @@ import {
   tokenEnd,
   word,
 } from '../parse/tokens.ts';
-import { byForeignWord, type Cursor, type Repair } from './cursor.ts';
+import { byForeignWord, type Cursor, type Repair, stretched } from './cursor.ts';
 
 export function repairNumber(here: Cursor): Repair | null {
   const next = here.at(1);
@@ -33,7 +33,7 @@ function repairAdjacent(number: Token, next: Token): Repair {
   }
   const clock = clockTime(number.image, next.image);
   if (clock !== null) {
-    const read = [joined(number, next, { type: literal.clock, image: clock })];
+    const read = [stretched(retype(number, literal.clock, clock), next)];
     return { to: 1, message: 'a day has 24 hours: clock times have no am and pm', write: clock, read };
   }
   const plain = plainNumber(image);
@@ -42,7 +42,7 @@ function repairAdjacent(number: Token, next: Token): Repair {
     const message = `\`${image}\` is not one whole number and one unit`;
     const help = 'durations are written `30s`, `15m`, `24h` or `7d`';
     const known = duration === null ? { help } : { write: duration };
-    const read = [joined(number, next, { type: literal.duration, image: duration ?? '1s' })];
+    const read = [stretched(retype(number, literal.duration, duration ?? '1s'), next)];
     return { to: 1, code: 'duration-spelling', message, ...known, read };
   }
   if (plain === null) {
@@ -50,7 +50,7 @@ function repairAdjacent(number: Token, next: Token): Repair {
     return { to: 1, code: 'malformed-number', message, read: [number] };
   }
   const message = `\`${image}\` is no number here: it is written in full`;
-  const read = [joined(number, next, { type: literal.number, image: plain })];
+  const read = [stretched(retype(number, literal.number, plain), next)];
   return { to: 1, code: 'malformed-number', message, write: plain, read };
 }
 
@@ -66,11 +66,11 @@ function repairApart(here: Cursor, next: Token): Repair | null {
     const sum = both === null ? null : compoundDuration(write + both);
     if (sum !== null) {
       const message = `\`${here.text(0, 4)}\` is not one whole number and one unit`;
-      const read = [joined(number, here.at(4)!, { type: literal.duration, image: sum })];
+      const read = [stretched(retype(number, literal.duration, sum), here.at(4)!)];
       return { to: 4, code: 'duration-spelling', message, write: sum, read };
     }
     const message = `\`${number.image} ${image}\` has a blank between number and unit`;
-    const read = [joined(number, next, { type: literal.duration, image: write })];
+    const read = [stretched(retype(number, literal.duration, write), next)];
     return { to: 1, code: 'duration-spelling', message, write, read };
   }
   const named = currencyNames.get(image);
@@ -98,16 +98,6 @@ export function repairDate(here: Cursor): Repair | null {
 }
 
 const partsOfDate: ReadonlySet<unknown> = new Set([literal.number, sign.slash, sign.dot, sign.minus]);
-
-interface Read {
-  readonly type: Token['tokenType'];
-  readonly image: string;
-}
-
-/** Two tokens as one. */
-function joined(first: Token, last: Token, { type, image }: Read): Token {
-  return { ...retype(first, type, image), endOffset: tokenEnd(last) - 1 };
-}
 
 const calendarUnits = {
   year: /^(?:y|yrs?|years?)$/i,

@@ -8,27 +8,18 @@ import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.t
 import {
   assigning,
   Currency,
-  declaring,
+  declaringWords,
+  effectWords,
   isAnyWord,
   literal,
   mistake,
   NameToken,
-  reservedWords,
   retype,
   sign,
   type Token,
   word,
 } from '../parse/tokens.ts';
-import {
-  Cursor,
-  granting,
-  hole,
-  lookaheadMax,
-  needless,
-  type Repair,
-  type RepairAt,
-  spelled,
-} from './cursor.ts';
+import { Cursor, hole, lookaheadMax, needless, type Repair, type RepairAt, spelled } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } from './foreign-calls.ts';
 import {
   declaresFields,
@@ -37,10 +28,10 @@ import {
   repairCountAll,
   repairDashedName,
   repairDots,
-  repairDuration,
   repairEnumeration,
   repairExcept,
   repairFieldWithoutColon,
+  repairIsoDuration,
   repairListBrackets,
   repairMissingBrace,
   repairNoValue,
@@ -49,6 +40,7 @@ import {
   repairPointsSign,
   repairResult,
   repairRowArrow,
+  repairTimeout,
 } from './foreign-declarations.ts';
 import { repairQuantifier } from './foreign-quantifiers.ts';
 import {
@@ -93,10 +85,22 @@ import {
   repairIs,
   repairLoneName,
   repairRelation,
+  repairValue,
 } from './foreign-words.ts';
 import { repairForeignBlock, repairMapRule, repairNestedDeclaration, repairNestedSynonym } from './nested.ts';
 import { repairDate, repairNumber } from './number.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
+
+/** Whether tokens that the grammar may take hold a habit of other languages all the same, as `x == None` does. */
+export function holdsHabits(tokens: readonly Token[], reader: Reader): boolean {
+  const here = new Cursor(tokens, reader);
+  return tokens.some(({ tokenTypeIdx }, index) => {
+    const find = habits[tokenTypeIdx];
+    if (find === undefined) return false;
+    here.index = index;
+    return find(here) !== null;
+  });
+}
 
 /** The same tokens where nothing is to be repaired. A slip that a declaration has several times is one diagnostic. */
 export function repair(tokens: Token[], reader: Reader): Token[] {
@@ -195,6 +199,14 @@ const repairForeignName: RepairAt = (here) => {
   if (next === sign.openSquare) return repairListType(here) ?? repairRelation(here);
   const isField = before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional;
   return isField ? null : (repairConditionFirst(here) ?? repairLoneName(here));
+};
+
+/** Such a name where an expression may hold it. */
+const repairUsedName: RepairAt = (here) => {
+  const [before, next] = [here.type(-1), here.type(1)];
+  if (next === sign.openParen || next === sign.openSquare) return repairForeignName(here);
+  const isField = before === sign.dot || next === sign.dot;
+  return isField ? null : (repairValue(here) ?? repairIsoDuration(here));
 };
 
 /** `=` between two values, or before a list with dashes. */
@@ -300,18 +312,40 @@ const repairOptionalDot: RepairAt = (here) => {
   return { ...spelled(here, '.'), help };
 };
 
-/** What is looked at twice, by the number of its token type. */
-const repairs: (RepairAt | undefined)[] = [];
-for (const text of reservedWords) {
-  const type = word[text];
-  const others = declaring.has(type)
-    ? [repairNestedDeclaration]
-    : granting.has(type)
-      ? [repairRuleBody, repairRuleValue, repairQuotedName, repairNameless]
-      : [];
-  repairs[type.tokenTypeIdx!] = firstOf(...others, repairDeclaredWord);
+/** The first repair that applies, by the number of a token type. */
+type RepairTable = readonly (RepairAt | undefined)[];
+
+function repairTable(...entries: readonly (readonly [TokenType, ...RepairAt[]])[]): RepairTable {
+  const table: RepairAt[] = [];
+  for (const [type, ...all] of entries)
+    table[type.tokenTypeIdx!] = all.length === 1 ? all[0]! : firstOf(...all);
+  return table;
 }
-for (const [type, ...all] of [
+
+/** What the grammar takes for something else. */
+const habits = repairTable(
+  [NameToken, repairUsedName],
+  [word.any, repairAnyOf, repairLambda],
+  [word.sum, repairTotal],
+  [word.in, repairInOr],
+  [literal.number, repairDate, repairNumber],
+  [literal.instant, repairInstant],
+  [sign.openSquare, repairPosition],
+);
+
+const repairs = repairTable(
+  ...declaringWords.map((one) => [word[one], repairNestedDeclaration, repairDeclaredWord] as const),
+  ...effectWords.map(
+    (one) =>
+      [
+        word[one],
+        repairRuleBody,
+        repairRuleValue,
+        repairQuotedName,
+        repairNameless,
+        repairDeclaredWord,
+      ] as const,
+  ),
   [word.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
@@ -329,20 +363,20 @@ for (const [type, ...all] of [
     repairForeignName,
     repairFirstWord,
   ],
-  [word.when, repairConditionFirst, repairDeclaredWord],
+  [word.when, repairConditionFirst],
   [word.any, repairQuantifier, repairAnyOf, repairLambda],
-  [word.no, repairQuantifier, repairDeclaredWord],
+  [word.no, repairQuantifier],
   [word.count, repairQuantifier],
   [word.sum, repairQuantifier, repairTotal],
   [word.to, repairAsked, repairDots],
-  [word.except, repairExcept, repairDeclaredWord],
+  [word.except, repairExcept],
   [word.has, repairPresence],
   [Currency, repairCurrencyFirst],
-  [word.some, repairQuantifier, repairLambda, repairDeclaredWord],
-  [word.every, repairQuantifier, repairDuration, repairLambda, repairDeclaredWord],
-  [word.is, repairIs, repairDeclaredWord],
-  [word.in, repairTuple, repairInOr, repairDeclaredWord],
-  [word.else, repairElse, repairDeclaredWord],
+  [word.some, repairQuantifier, repairLambda],
+  [word.every, repairQuantifier, repairTimeout, repairLambda],
+  [word.is, repairIs],
+  [word.in, repairTuple, repairInOr],
+  [word.else, repairElse],
   [literal.number, repairThousands, repairDate, repairNumber],
   [literal.instant, repairInstant],
   [sign.assign, repairAssign],
@@ -351,8 +385,8 @@ for (const [type, ...all] of [
   [sign.openSquare, repairEnumeration, repairPatternList, repairPosition],
   [sign.star, repairCountAll],
   [word.for, repairPolicyFor],
-  [word.or, repairEnumeration, repairDeclaredWord],
-  [word.because, repairUnquotedReason, repairDeclaredWord],
+  [word.or, repairEnumeration],
+  [word.because, repairUnquotedReason],
   [sign.ellipsis, repairDots],
   [sign.optional, repairMissingBrace],
   [sign.comma, repairRuleComma],
@@ -361,7 +395,7 @@ for (const [type, ...all] of [
   [sign.minus, repairResult, repairDots, repairMapRule],
   [literal.quoted, repairRuleText],
   [literal.raw, repairRawEscape, repairRuleText],
-  [word.from, repairApprovalFrom, repairDeclaredWord],
+  [word.from, repairApprovalFrom],
   [sign.equal, repairEqual],
   [mistake.unterminatedQuoted, closeText(literal.quoted)],
   [mistake.unterminatedRaw, closeText(literal.raw)],
@@ -386,6 +420,4 @@ for (const [type, ...all] of [
   [mistake.strictNotEqual, writtenAs('!=')],
   [mistake.lessGreater, writtenAs('!=')],
   [mistake.tilde, writtenAs('matches')],
-] as const) {
-  repairs[type.tokenTypeIdx!] = all.length === 1 ? all[0] : firstOf(...all);
-}
+);

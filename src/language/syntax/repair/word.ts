@@ -7,6 +7,7 @@ import {
   assigning,
   comparing,
   declaring,
+  effects,
   isAnyWord,
   isReservedToken,
   literal,
@@ -32,7 +33,7 @@ export function repairRisk(here: Cursor): Repair | null {
   return { from, to: from - 1, code: 'points-without-sign', message, write: `+${number.image}`, read };
 }
 
-const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'risk');
+const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.risk]);
 const clauseStarts = wordTypes(
   'when',
   'unless',
@@ -48,7 +49,7 @@ const clauseStarts = wordTypes(
 /** What cannot be the name of a rule, for it begins something else. */
 const beginning: ReadonlySet<unknown> = new Set([
   ...clauseStarts,
-  ...effects,
+  ...beginsRule,
   ...declaring,
   ...[word.shadow, word.never, word.always],
 ]);
@@ -74,7 +75,7 @@ export function repairDeclaredWord(here: Cursor): Repair | null {
   noteDeclaration(token, here);
   const name = here.at(1);
   if (name === undefined || !isReservedToken(name)) return null;
-  const isName = effects.has(token.tokenType)
+  const isName = beginsRule.has(token.tokenType)
     ? isRuleName(here)
     : followers.get(token.tokenType)?.has(here.type(2));
   return isName ? { from: 1, read: [retype(name, NameToken)] } : null;
@@ -104,7 +105,7 @@ function isRuleName(here: Cursor): boolean {
 export function repairFirstWord(here: Cursor): Repair | null {
   if (!isNamedAlone(here)) return null;
   const { token, reader } = here;
-  const isInPolicy = here.braces === 1 && here.declaration === word.policy;
+  const { isInPolicy } = here;
   if (!(isInPolicy || here.braces === 0) || !beginsLine(here)) return null;
   const vocabulary = isInPolicy ? effectVocabulary : declarationVocabulary;
   const better = meantWord(token.image, vocabulary);
@@ -136,8 +137,7 @@ const followsDeclared: ReadonlySet<unknown> = new Set([
 /** Whether a name follows on the same line, and then a clause, an `=`, `on`, or another line; or a key and its payload. */
 function isNamedAlone(here: Cursor): boolean {
   if (here.type(1) !== NameToken || here.beginsLine(1)) return false;
-  let next = 2;
-  while (here.type(next) === sign.dot && isAnyWord(here.at(next + 1))) next += 2;
+  const next = here.pathEnd(1);
   const after = here.type(next);
   const isDeclared = here.braces === 0 && followsDeclared.has(after);
   return here.beginsLine(next) || followsName.has(after) || isDeclared || (next > 2 && followsKey.has(after));

@@ -173,7 +173,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
 }
 
 /** A request whose body is good. */
-interface Asked {
+interface ReadCall {
   readonly call: AuthorizeCall;
   readonly body: Buffer;
   readonly envelope: Envelope;
@@ -198,14 +198,14 @@ interface Times {
 
 /** Whether the signature of the agent, as it is now, is under the request. */
 function checkSignature(
-  asked: Asked,
+  read: ReadCall,
   { agent }: Identity,
   { verifySignature, clock }: AuthorizeHandlerOptions,
 ): boolean {
-  const { call, body } = asked;
+  const { call, body } = read;
   const state = verifySignature({
     agent,
-    header: signatureOf(asked),
+    header: signatureOf(read),
     path: pathOf(call.url),
     body,
     nowMs: clock(),
@@ -214,14 +214,14 @@ function checkSignature(
   return state === 'valid';
 }
 
-function signatureOf({ call: { headers } }: Asked): string | undefined {
+function signatureOf({ call: { headers } }: ReadCall): string | undefined {
   const header = headers['x-service-signature'];
   return typeof header === 'string' ? header : undefined;
 }
 
-function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
-  const isSigned = checkSignature(asked, identity, options);
-  const { call, body, envelope, onBehalf } = asked;
+function checkedInput(read: ReadCall, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
+  const isSigned = checkSignature(read, identity, options);
+  const { call, body, envelope, onBehalf } = read;
   const idempotencyKey = scopedHeader(call, identity, 'idempotency-key');
   // One object, to which what is rare is added: to spread it into another costs more than to make it.
   const input: Draft<AuthorizeInput> = {
@@ -238,7 +238,7 @@ function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandle
   };
   if (identity.point !== undefined) input.point = identity.point;
   if (onBehalf !== null) input.onBehalf = onBehalf;
-  const nonce = isSigned ? keptNonce(identity.agent.id, signatureOf(asked)) : undefined;
+  const nonce = isSigned ? keptNonce(identity.agent.id, signatureOf(read)) : undefined;
   if (nonce !== undefined) input.nonce = nonce;
   const { prefer } = call.headers;
   return prefer === undefined ? input : { ...input, ...preferencesOf(prefer) };

@@ -2,7 +2,7 @@
 // finds the same. A word is a run of letters and digits, without case and accents; of writing without spaces between words each
 // letter begins one. INVARIANT: a text that is searched for as it stands in a request finds that request.
 
-import { memo } from '../../../language/value/memo.ts';
+import { BoundedMap, memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from './records.ts';
 
 /** A longer word is known by its beginning, in requests and in what is searched for. */
@@ -26,14 +26,12 @@ const idBeginnings = /(?<![\da-z-])[\da-f]{8}-[\da-f]{4}-[\da-f]{1,4}(?:-[\da-f]
 const zeroDecimals = /(?<=\d)\.0+(?![\d.\p{L}])/gu;
 
 /** Texts that come again and again: names of actions, agents and fields, reasons. Beyond so many all are forgotten. */
-const knownTextsMax = 10_000;
+const knownTexts = new BoundedMap<string, readonly string[]>(10_000);
 const knownTextLengthMax = 100;
-const knownTexts = new Map<string, readonly string[]>();
 
 /** The words of a text, in order. */
 function textWords(text: string): readonly string[] {
   if (text.length > knownTextLengthMax) return wordsIn(text);
-  if (knownTexts.size >= knownTextsMax) knownTexts.clear();
   return memo(knownTexts, text, wordsIn);
 }
 

@@ -3,7 +3,7 @@
 // at the beginning of a transaction where another process may have written, or where the one before was rolled back.
 
 import type { Database } from 'better-sqlite3';
-import { memo } from '../../../language/value/memo.ts';
+import { BoundedMap, memo } from '../../../language/value/memo.ts';
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 
 export interface BasisCheck {
@@ -27,7 +27,7 @@ export function prepareBasisCheck(database: Database): BasisCheck {
   const documentVersion = database
     .prepare<[string, string], number>('SELECT version FROM documents WHERE kind = ? AND id = ?')
     .pluck();
-  const agents = new Map<string, number>();
+  const agents = new BoundedMap<string, number>(agentsMax);
   let switches: number | null = null;
 
   const readVersion = (id: string): number => agentVersion.get(id) ?? noVersion;
@@ -35,7 +35,6 @@ export function prepareBasisCheck(database: Database): BasisCheck {
   return {
     holds({ agentId, agentVersion: seen, keyNotAfterMs, switchGeneration, documents }, atMs) {
       switches ??= generation.get(switchKind) ?? 0;
-      if (agents.size > agentsMax) agents.clear();
       return (
         seen !== noVersion &&
         memo(agents, agentId, readVersion) === seen &&

@@ -85,7 +85,7 @@ class LiveThread implements AskedThread {
     this.#isReady = false;
     const listener = {
       onMessage: (message: FromThread) => this.#receive(message),
-      onDeath: ({ summary }: { readonly summary: string }) => this.#mourn(summary),
+      onExit: ({ summary }: { readonly summary: string }) => this.#handleExit(summary),
     };
     this.#thread = new LimitedThread<AskThread, FromThread>(
       { script: this.#script, data: null, timeoutMs, memoryMegabytes },
@@ -113,7 +113,7 @@ class LiveThread implements AskedThread {
   }
 
   /** The next question finds a new one. */
-  #mourn(summary: string): void {
+  #handleExit(summary: string): void {
     this.#thread = null;
     this.#running?.reject(new ThreadRefusal('failed', summary));
     this.#running = null;

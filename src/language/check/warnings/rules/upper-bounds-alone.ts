@@ -2,6 +2,7 @@
 
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import { fieldKey } from '../../logic/domains.ts';
+import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
@@ -12,7 +13,7 @@ export function upperBoundsAlone({ enforced, env }: Examined): void {
     const bounded = new Set(boundsIn(one, 'low').map(fieldKey));
     for (const field of boundsIn(one, 'high')) {
       if (!isOpenBelow(field) || bounded.has(fieldKey(field))) continue;
-      const text = [field.root, ...field.steps].join('.');
+      const text = spelledPath(field);
       env.report(
         warning('upper-bound-alone', field.span, `\`${text}\` is bounded from above alone`, {
           help: `declare its range, such as \`0..\`, or write \`${text} in ${field.type.kind === 'money' ? '0 USD..100 USD' : '0..100'}\``,

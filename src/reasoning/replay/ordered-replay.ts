@@ -1,5 +1,5 @@
-// The log again in its order, decided by the candidate: meters hold what the candidate grants, and people's words are kept
-// where they answer what it asks. INVARIANT: the set that decided the log, tried on it, decides each request as it was
+// Tries a candidate on a log in the order of the log: meters hold what the candidate grants, and people's votes count where
+// they answer what it asks. INVARIANT: the set that decided the log, tried on it, decides each request as it was
 // decided, and each again as it was decided again.
 
 import type { AskedRule } from '../../language/model/asked.ts';
@@ -23,6 +23,7 @@ import {
   wordsFor,
 } from './course.ts';
 import {
+  isOfOneStep,
   isWaiting,
   type LogEntry,
   type LoggedEvent,
@@ -51,7 +52,7 @@ export interface WaitEnds {
   unknown: number;
 }
 
-export interface InOrderOptions {
+export interface OrderedReplayOptions {
   readonly candidate: ReplayCandidate;
   readonly meters: ReplayMeters;
   readonly rules: ServiceRules;
@@ -64,7 +65,7 @@ export interface InOrderOptions {
   readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
 }
 
-interface InOrderResult {
+interface OrderedReplayResult {
   readonly waits: WaitEnds;
   readonly readingsRecorded: number;
   readonly incompleteMeters: readonly IncompleteMeter[];
@@ -79,9 +80,9 @@ interface Begun {
   readonly workloads: readonly Workload[] | null;
 }
 
-/** A class because it holds where everything stands. */
-export class InOrder {
-  readonly #options: InOrderOptions;
+/** A class because it holds the requests that are under way. */
+export class OrderedReplay {
+  readonly #options: OrderedReplayOptions;
   readonly #courses = new Map<string, Course>();
   readonly #timers = new Timers<Course>();
   readonly #stepUps = new StepUps();
@@ -90,7 +91,7 @@ export class InOrder {
   readonly #agents = new Map<string, AgentFacts>();
   readonly #ends: WaitEnds = { granted: 0, refused: 0, expired: 0, open: 0, unknown: 0 };
 
-  constructor(options: InOrderOptions) {
+  constructor(options: OrderedReplayOptions) {
     this.#options = options;
     this.#readings = new Readings(options.candidate, options.meters, options.wholeSinceMs);
   }
@@ -110,7 +111,7 @@ export class InOrder {
     }
   }
 
-  result(): InOrderResult {
+  result(): OrderedReplayResult {
     const waits = { ...this.#ends };
     for (const course of this.#courses.values())
       if (course.status === 'waiting' && !course.isEarlier)
@@ -189,11 +190,11 @@ export class InOrder {
     countAsked(workloads, 'before', { decision: logged.decision, asked: course.log.asked, atMs: nowMs });
     countAsked(workloads, 'now', { decision, asked: course.asked, atMs: nowMs });
     this.#readings.noteIncomplete(uses, incomplete);
-    this.#lack(course, nowMs);
+    this.#noteLacking(course, nowMs);
     this.#keep(course);
   }
 
-  #lack({ lacking, status, deadlineMs }: Course, atMs: number): void {
+  #noteLacking({ lacking, status, deadlineMs }: Course, atMs: number): void {
     if (status === 'over' || lacking.length === 0) return;
     this.#readings.lack(lacking, { atMs, endMs: status === 'granted' ? atMs : deadlineMs });
   }
@@ -250,7 +251,7 @@ export class InOrder {
     if (event.kind === 'released') this.#withdraw(course);
     if (course.status !== 'waiting') return;
     if (event.kind === 'rejected' || event.kind === 'expired') this.#end(course, null);
-    if (event.kind === 'decided') this.#becomes(course, event.decision, atMs);
+    if (event.kind === 'decided') this.#setDecision(course, event.decision, atMs);
   }
 
   #answer(
@@ -268,9 +269,9 @@ export class InOrder {
     switch (event.kind) {
       case 'approved': {
         const { group, person } = event;
-        const look = this.#look(course, atMs, nothingSatisfied);
-        if (group !== null && this.#approve(course, { person, group }, { look, isDecided }))
-          this.#decideAgain(course, atMs, look);
+        const plain = this.#decideNow(course, atMs, nothingSatisfied);
+        if (group !== null && this.#approve(course, { person, group }, { plain, isDecided }))
+          this.#decideAgain(course, atMs, plain);
         return;
       }
       case 'taken-back':
@@ -294,11 +295,11 @@ export class InOrder {
   #approve(
     course: Course,
     { person, group }: { readonly person: LoggedPerson; readonly group: string },
-    { look, isDecided }: { readonly look: Decision; readonly isDecided: boolean },
+    { plain, isDecided }: { readonly plain: Decision; readonly isDecided: boolean },
   ): boolean {
     const { candidate, rules } = this.#options;
     const { asks } = candidate;
-    const firing = askedByRules(look, asks);
+    const firing = askedByRules(plain, asks);
     // Then and now.
     const owners = [course.logged.facts.agent, this.#agentOf(course)].map(
       (agent) => agent.control_owner ?? '',
@@ -311,21 +312,25 @@ export class InOrder {
   #asksStepUp(course: Course, atMs: number): boolean {
     return (
       latestOf(course).requires?.reauth != null ||
-      this.#look(course, atMs, nothingSatisfied).requires?.reauth != null
+      this.#decideNow(course, atMs, nothingSatisfied).requires?.reauth != null
     );
   }
 
-  /** On the facts of the moment, with what people have given. */
-  #decideAgain(course: Course, nowMs: number, look = this.#look(course, nowMs, nothingSatisfied)): void {
+  /** On the facts of the moment, with what people have given; `plain` is the decision without it. */
+  #decideAgain(
+    course: Course,
+    nowMs: number,
+    plain = this.#decideNow(course, nowMs, nothingSatisfied),
+  ): void {
     const { candidate, onDecision } = this.#options;
-    const satisfied = this.#satisfied(course, askedByRules(look, candidate.asks));
+    const satisfied = this.#satisfied(course, askedByRules(plain, candidate.asks));
     const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
-    const decision = isNothing ? look : this.#look(course, nowMs, satisfied);
+    const decision = isNothing ? plain : this.#decideNow(course, nowMs, satisfied);
     onDecision?.(course.logged.id, decision);
-    this.#becomes(course, decision, nowMs);
+    this.#setDecision(course, decision, nowMs);
   }
 
-  #becomes(course: Course, decision: Decision, nowMs: number): void {
+  #setDecision(course: Course, decision: Decision, nowMs: number): void {
     const { rules, meters } = this.#options;
     const { id, facts } = course.logged;
     const wait = {
@@ -345,10 +350,10 @@ export class InOrder {
       course.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
       this.#schedule(course);
     }
-    this.#lack(course, nowMs);
+    this.#noteLacking(course, nowMs);
   }
 
-  #look(course: Course, nowMs: number, satisfied: Satisfied): Decision {
+  #decideNow(course: Course, nowMs: number, satisfied: Satisfied): Decision {
     const { logged, uses } = course;
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
@@ -411,9 +416,4 @@ export class InOrder {
     course.isFollowed = isFollowed;
     if (hasLeft || log.status === 'granted') this.#schedule(course);
   }
-}
-
-/** The second decision that belongs to a word is made with the word. */
-function isOfOneStep(event: LoggedEvent | undefined): boolean {
-  return event?.kind === 'approved' || event?.kind === 'stepped-up';
 }

@@ -1,8 +1,8 @@
 // Holds tokens to the nesting limit before anything recurses over them: a region nested too deep is reported once and
 // replaced by a single `null`, which may stand wherever an expression or a type may.
 
-import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
-import { retype, sign, type Token, word } from '../parse/tokens.ts';
+import { type Reader, syntaxError, tokenSpan } from './context.ts';
+import { retype, sign, type Token, word } from './tokens.ts';
 
 /** How deep brackets and prefix operators may stand inside one another. */
 const nestingMax = 64;
