@@ -1,0 +1,338 @@
+// Which repairs are tried where a token of a type stands, in which order; with those that no family of forms has.
+
+import type { TokenType } from 'chevrotain';
+import { syntaxError, tokenSpan, withFix } from '../parse/context.ts';
+import {
+  assigning,
+  Currency,
+  declaringWords,
+  effectWords,
+  isAnyWord,
+  literal,
+  mistake,
+  NameToken,
+  retype,
+  sign,
+  word,
+} from '../parse/tokens.ts';
+import { type Cursor, lookaheadMax, needless, type RepairAt, spelled } from './cursor.ts';
+import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } from './foreign-calls.ts';
+import {
+  declaresFields,
+  repairAsked,
+  repairCoalesce,
+  repairCountAll,
+  repairDashedName,
+  repairDots,
+  repairEnumeration,
+  repairExcept,
+  repairFieldWithoutColon,
+  repairIsoDuration,
+  repairListBrackets,
+  repairMissingBrace,
+  repairNoValue,
+  repairPayloadColon,
+  repairPayloadParens,
+  repairPointsSign,
+  repairResult,
+  repairRowArrow,
+  repairTimeout,
+} from './foreign-declarations.ts';
+import { repairQuantifier } from './foreign-quantifiers.ts';
+import {
+  repairApprovalFrom,
+  repairClauseSign,
+  repairConditionFirst,
+  repairElse,
+  repairForeignLine,
+  repairNameless,
+  repairPatternList,
+  repairPolicyFor,
+  repairQuotedName,
+  repairRuleBody,
+  repairRuleColon,
+  repairRuleComma,
+  repairRuleText,
+  repairRuleValue,
+  repairRuleWord,
+  repairUnquotedReason,
+} from './foreign-rules.ts';
+import {
+  repairComment,
+  repairConditionBraces,
+  repairCurlyQuotes,
+  repairCurrencySign,
+  repairDashedList,
+  repairInOr,
+  repairListType,
+  repairPercent,
+  repairPosition,
+  repairRawEscape,
+  repairRegex,
+  repairTernary,
+  repairTextLetter,
+  repairThousands,
+  repairTuple,
+} from './foreign-signs.ts';
+import {
+  repairAnyOf,
+  repairClauseWord,
+  repairCurrencyFirst,
+  repairIs,
+  repairLoneName,
+  repairRelation,
+  repairValue,
+} from './foreign-words.ts';
+import { repairForeignBlock, repairMapRule, repairNestedDeclaration, repairNestedSynonym } from './nested.ts';
+import { repairDate, repairNumber } from './number.ts';
+import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
+
+/** The first repair that applies. */
+function firstOf(...all: readonly RepairAt[]): RepairAt {
+  return (here) => {
+    for (const one of all) {
+      const better = one(here);
+      if (better !== null) return better;
+    }
+    return null;
+  };
+}
+
+/** A sign that has another spelling here. */
+function writtenAs(write: string): RepairAt {
+  return (here) => spelled(here, write, 'foreign-operator');
+}
+
+/** A name that other languages use for a word, a function, a method or a value of this one. */
+const repairForeignName: RepairAt = (here) => {
+  const [before, next] = [here.type(-1), here.type(1)];
+  if (next === sign.openParen) {
+    if (before === sign.dot) return here.isAdjacent(1) ? repairMethod(here) : null;
+    if (before === word.in) return null;
+    return repairConditionFirst(here) ?? repairRelation(here) ?? repairCall(here);
+  }
+  if (next === sign.openSquare) return repairListType(here) ?? repairRelation(here);
+  const isField = before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional;
+  return isField ? null : (repairConditionFirst(here) ?? repairLoneName(here));
+};
+
+/** Such a name where an expression may hold it. */
+const repairUsedName: RepairAt = (here) => {
+  const [before, next] = [here.type(-1), here.type(1)];
+  if (next === sign.openParen || next === sign.openSquare) return repairForeignName(here);
+  const isField = before === sign.dot || next === sign.dot;
+  return isField ? null : (repairValue(here) ?? repairIsoDuration(here));
+};
+
+/** `=` between two values, or before a list with dashes. */
+const repairAssign: RepairAt = (here) => {
+  const isAssign = here.awaitsAssign;
+  here.awaitsAssign = false;
+  if (isAssign) return repairDashedList(here);
+  if (here.type(-2) === word.approvers) return repairMembers(here);
+  const other = repairPointsSign(here) ?? repairClauseSign(here) ?? repairNoValue(here);
+  if (other !== null) return other;
+  if (here.type(1) === sign.below && here.isAdjacent(1))
+    return { ...spelled(here, '<=', 'foreign-operator'), to: 1, message: '`=<` is written `<=` here' };
+  const message = '`=` gives a name its value and does not compare';
+  return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
+};
+
+/** `approvers finance = ["ann@example.com"]`. */
+const repairMembers: RepairAt = (here) => {
+  const group = here.at(-1)!;
+  const message = 'policies do not say who belongs to a group: the service does';
+  const title = { ...retype(group, literal.quoted, `"${group.image}"`) };
+  const help = `write \`approvers ${group.image} "..."\`, which says in words who they are`;
+  return { to: here.type(1) === sign.openSquare ? (here.closing(1) ?? 0) : 0, message, help, read: [title] };
+};
+
+/** `let x == 3` gives a name its value. */
+const repairEqual: RepairAt = (here) => {
+  if (!here.awaitsAssign || !assigning.has(here.type(-2))) return null;
+  here.awaitsAssign = false;
+  const message = `\`${here.token.image}\` compares: a name is given its value by \`=\``;
+  return { message, write: '=', read: here.readAs('=') };
+};
+
+/** `:=` gives a name its value in a declaration and compares elsewhere. */
+const repairColonAssign: RepairAt = (here) => {
+  const write = here.awaitsAssign ? '=' : '==';
+  here.awaitsAssign = false;
+  return spelled(here, write, 'foreign-operator');
+};
+
+function closeText(type: TokenType): RepairAt {
+  return (here) => {
+    const { token, reader } = here;
+    const end = endOfLongText(here);
+    if (end !== null) {
+      const message = 'a text ends on the line on which it begins';
+      const write = here
+        .text(0, end)
+        .split(/\s*[\r\n]+\s*/)
+        .join(' ');
+      return { to: end, code: 'unterminated-text', message, write, read: [retype(token, type)] };
+    }
+    const span = tokenSpan(token, reader);
+    const help = 'a text ends on the line on which it begins';
+    const diagnostic = syntaxError('unterminated-text', span, 'this text has no closing quote', help);
+    const title = 'close the text at the end of the line';
+    const place = { ...span, start: span.end };
+    reader.report(withFix(diagnostic, { title, text: token.image.charAt(0), span: place }));
+    return { read: [retype(token, type)] };
+  };
+}
+
+/** Where a text over several lines ends, which the lexer sees as words between two texts that do not end. */
+function endOfLongText(here: Cursor): number | null {
+  const quote = here.token.image.charAt(0);
+  for (let at = 1; at < lookaheadMax && here.at(at) !== undefined; at++) {
+    if (here.type(at) === here.token.tokenType) return here.at(at)!.image.trim() === quote ? at : null;
+    if (!isAnyWord(here.at(at)) && !partsOfText.has(here.type(at))) return null;
+  }
+  return null;
+}
+
+const partsOfText: ReadonlySet<unknown> = new Set([sign.dot, sign.comma, sign.colon, literal.number]);
+
+const repairInstant: RepairAt = ({ token }) => {
+  const { image } = token;
+  if (/(?:Z|[+-]\d{2}:\d{2})$/.test(image)) return null;
+  const message = `\`${image}\` does not say its offset from UTC`;
+  const help = `write \`${image}Z\` for UTC, or an offset such as \`+02:00\``;
+  return {
+    code: 'instant-without-offset',
+    message,
+    help,
+    read: [retype(token, literal.instant, `${image}Z`)],
+  };
+};
+
+/** `;` parts fields and entries, or ends what needs no end. */
+const repairSemicolon: RepairAt = (here) => {
+  const isBetween = declaresFields.has(here.declaration) ? here.braces > 0 : here.isInBrackets();
+  return isBetween ? spelled(here, ',', 'foreign-operator') : needless(here);
+};
+
+function countBraces(step: 1 | -1): RepairAt {
+  return (here) => {
+    here.braces = Math.max(0, here.braces + step);
+    return null;
+  };
+}
+
+const repairOptionalDot: RepairAt = (here) => {
+  const help = 'write `.`, and ask for an optional field by `payload has note`';
+  return { ...spelled(here, '.'), help };
+};
+
+/** The first repair that applies, by the number of a token type. */
+type RepairTable = readonly (RepairAt | undefined)[];
+
+function repairTable(...entries: readonly (readonly [TokenType, ...RepairAt[]])[]): RepairTable {
+  const table: RepairAt[] = [];
+  for (const [type, ...all] of entries)
+    table[type.tokenTypeIdx!] = all.length === 1 ? all[0]! : firstOf(...all);
+  return table;
+}
+
+/** What the grammar takes for something else. */
+export const habits = repairTable(
+  [NameToken, repairUsedName],
+  [word.any, repairAnyOf, repairLambda],
+  [word.sum, repairTotal],
+  [word.in, repairInOr],
+  [literal.number, repairDate, repairNumber],
+  [literal.instant, repairInstant],
+  [sign.openSquare, repairPosition],
+);
+
+export const repairs = repairTable(
+  ...declaringWords.map((one) => [word[one], repairNestedDeclaration, repairDeclaredWord] as const),
+  ...effectWords.map(
+    (one) =>
+      [
+        word[one],
+        repairRuleBody,
+        repairRuleValue,
+        repairQuotedName,
+        repairNameless,
+        repairDeclaredWord,
+      ] as const,
+  ),
+  [word.risk, repairRisk, repairDeclaredWord],
+  [
+    NameToken,
+    repairClauseSign,
+    repairClauseWord,
+    repairEnumeration,
+    repairTextLetter,
+    repairDashedName,
+    repairForeignLine,
+    repairRuleWord,
+    repairFieldWithoutColon,
+    repairMapRule,
+    repairForeignBlock,
+    repairNestedSynonym,
+    repairForeignName,
+    repairFirstWord,
+  ],
+  [word.when, repairConditionFirst],
+  [word.any, repairQuantifier, repairAnyOf, repairLambda],
+  [word.no, repairQuantifier],
+  [word.count, repairQuantifier],
+  [word.sum, repairQuantifier, repairTotal],
+  [word.to, repairAsked, repairDots],
+  [word.except, repairExcept],
+  [word.has, repairPresence],
+  [Currency, repairCurrencyFirst],
+  [word.some, repairQuantifier, repairLambda],
+  [word.every, repairQuantifier, repairTimeout, repairLambda],
+  [word.is, repairIs],
+  [word.in, repairTuple, repairInOr],
+  [word.else, repairElse],
+  [literal.number, repairThousands, repairDate, repairNumber],
+  [literal.instant, repairInstant],
+  [sign.assign, repairAssign],
+  [sign.openCurly, repairListBrackets, repairConditionBraces, repairMapRule, countBraces(1)],
+  [sign.closeCurly, countBraces(-1)],
+  [sign.openSquare, repairEnumeration, repairPatternList, repairPosition],
+  [sign.star, repairCountAll],
+  [word.for, repairPolicyFor],
+  [word.or, repairEnumeration],
+  [word.because, repairUnquotedReason],
+  [sign.ellipsis, repairDots],
+  [sign.optional, repairMissingBrace],
+  [sign.comma, repairRuleComma],
+  [sign.colon, repairPointsSign, repairListBrackets, repairPayloadColon, repairRuleColon, repairMissingBrace],
+  [sign.openParen, repairPayloadParens],
+  [sign.minus, repairResult, repairDots, repairMapRule],
+  [literal.quoted, repairRuleText],
+  [literal.raw, repairRawEscape, repairRuleText],
+  [word.from, repairApprovalFrom],
+  [sign.equal, repairEqual],
+  [mistake.unterminatedQuoted, closeText(literal.quoted)],
+  [mistake.unterminatedRaw, closeText(literal.raw)],
+  [mistake.comment, repairComment],
+  [mistake.dashes, repairComment],
+  [mistake.regex, repairRegex],
+  [mistake.curlyQuotes, repairCurlyQuotes],
+  [mistake.currencySign, repairCurrencySign],
+  [mistake.percent, repairPercent],
+  [mistake.semicolon, repairSemicolon],
+  [mistake.optionalDot, repairOptionalDot],
+  [mistake.question, repairCoalesce, repairTernary],
+  [mistake.colonAssign, repairColonAssign],
+  [mistake.arrow, repairRowArrow, repairRuleColon, writtenAs('>=')],
+  [mistake.atLeast, writtenAs('>=')],
+  [mistake.atMost, writtenAs('<=')],
+  [mistake.notEqual, writtenAs('!=')],
+  [mistake.doubleAmpersand, writtenAs('and')],
+  [mistake.doubleBar, writtenAs('or')],
+  [mistake.bang, writtenAs('not ')],
+  [mistake.strictEqual, writtenAs('==')],
+  [mistake.strictNotEqual, writtenAs('!=')],
+  [mistake.lessGreater, writtenAs('!=')],
+  [mistake.tilde, writtenAs('matches')],
+);
