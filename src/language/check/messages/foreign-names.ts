@@ -85,6 +85,10 @@ const functionForms: Readonly<Record<string, string>> = {
   str: conversion,
   to_number: conversion,
   if: 'write two rules, each with its own `when`',
+  sum: 'write `sum x in payload.lines (x.price)`; what was granted before is added up by a meter',
+  age: 'write `payload.born + 18 years <= today in "Europe/Berlin"`',
+  is_single_script: 'write `payload.note is single_script`',
+  single_script: 'write `payload.note is single_script`',
   coalesce: fallback,
   ifnull: fallback,
 };
@@ -103,6 +107,8 @@ const payloadRoots: ReadonlySet<string> = new Set([
 ]);
 /** What stands for a value of the moment or of the decision elsewhere. */
 const valueForms: Readonly<Record<string, string>> = {
+  result:
+    'only a meter reads what calls returned: `meter rows = sum(result.rows) of db.query per session over 1h`, of actions that declare a `result`',
   today: 'write `today in "Zone"`, such as `today in "Europe/Berlin"`',
   current_time: 'write `now`',
   time: 'write `now`',

@@ -92,6 +92,7 @@ function notTextHelp(expression: Expression, operator: string, node: Tree): Extr
       : { help: 'compare it by `==`, `<`, `>` or `in`, or declare the field as `string`' };
   }
   const list = expression.kind === 'field' ? spelledPath(expression) : 'list';
+  if (node.kind === 'binary' && !isBinary) return { help: `write \`${operator} any of [...]\`` };
   const part = isBinary ? writtenText(node.right) : null;
   if (operator !== 'contains') {
     return { help: `go through it: \`some x in ${list} (x ${operator} ${part ?? '...'})\`` };

@@ -204,7 +204,7 @@ export function fieldMayBeNull(field: FieldRead, steps: readonly NameNode[]): Di
 export function hasSubjectUnfit(subject: Path): Diagnostic {
   const message = '`has` asks for fields of the payload and of elements';
   return error('has-subject-unfit', subject.root.span, message, {
-    help: 'what the registry knows is never absent but unknown',
+    help: 'a row of a table is asked for by `payload.id in orders`; what the registry knows is never absent but unknown',
   });
 }
 

@@ -109,7 +109,9 @@ export function keyMistyped(
   types: { readonly key: Type; readonly found: Type },
 ): Diagnostic {
   const message = `rows of \`${table}\` are found by \`${typeText(types.key)}\`, this is \`${typeText(types.found)}\``;
-  return error('type-mismatch', span, message);
+  return error('type-mismatch', span, message, {
+    help: 'declare the key of the table and this with one type',
+  });
 }
 
 export function columnMissing(node: LookUp, columns: readonly string[]): Diagnostic {

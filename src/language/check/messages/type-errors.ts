@@ -105,9 +105,15 @@ export function membershipMismatch(
   const message = `${holder} holds \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
   if (element.kind === 'text' && element.of === 'network')
     return error('type-mismatch', node.span, message, { help: 'an address is a field of type `ip`' });
-  const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
-  const help = isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
+  const help = membershipHelp(subject, element, list);
   return error('type-mismatch', node.span, message, help === null ? {} : { help });
+}
+
+function membershipHelp(subject: Type, element: Type, list: string | null): string | null {
+  if (subject.kind === 'list') return 'go through it: `some x in payload.tags (x in [...])`';
+  if (element.kind === 'record') return 'test a field of its elements: `some x in ... (x.name == "a")`';
+  const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
+  return isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
 }
 
 function textHelp(text: string | undefined): string {
@@ -210,6 +216,11 @@ export function anyOfTooLong(span: Span, operator: string, count: number): Diagn
 
 export function arithmeticUnfit(node: Binary, left: Type, right: Type): Diagnostic {
   const message = `\`${typeText(left)}\` \`${node.operator}\` \`${typeText(right)}\` has no meaning`;
+  const isDate = left.kind === 'date' && (right.kind === 'integer' || right.kind === 'number');
+  if (isDate)
+    return error('arithmetic-unfit', node.span, message, {
+      help: 'say what is added: `18 years`, `6 months`, `30d`',
+    });
   const isMoney = (left.kind === 'money') !== (right.kind === 'money') && /[+-]/.test(node.operator);
   return error('arithmetic-unfit', node.span, message, {
     help: isMoney ? 'write the currency with the amount, such as `100 USD`' : arithmeticHelp,

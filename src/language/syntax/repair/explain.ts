@@ -256,6 +256,10 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
         : undefined,
   ],
   ['a name for the rule', () => 'a decision names its rule: write a name behind the effect'],
+  [
+    repeated.guarantee!,
+    ({ found }) => (found.tokenType === word.to ? 'write `always ask finance`' : undefined),
+  ],
   ['`)`', helpForClosing],
   ['`]`', helpForEntry],
   ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],

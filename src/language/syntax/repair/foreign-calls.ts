@@ -145,6 +145,8 @@ function methodWritten(method: string, path: string, shown: string): Written {
   if (/^(?:match|matches|test)$/.test(small)) {
     return { help: `write \`${path} matches '...'\`, which matches the whole text` };
   }
+  if (/^(?:get|lookup|find|at)$/.test(small))
+    return { help: `a row of a table is found by \`${path}[${shown}]\`` };
   const quantifier = quantifiers.get(small);
   if (quantifier === undefined) {
     return { help: 'write an operator, such as `starts with`, or a function, such as `length(x)`' };

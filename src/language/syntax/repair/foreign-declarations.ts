@@ -277,6 +277,10 @@ export function repairExcept(here: Cursor): Repair | null {
   const next = here.pathEnd(1);
   // `within 4h` is the next clause.
   const isTime = here.type(next) === word.within && here.type(next + 1) === literal.duration;
+  if (isAnyText(here.at(1))) {
+    const message = 'who may not approve is named by a field of the payload';
+    return { to: 1, message, help: 'write such as `except payload.asked_by.id`', read: [] };
+  }
   const isPerson = here.type(1) === NameToken && (isTime || !compares.has(here.type(next)));
   return isPerson ? null : spelled(here, 'unless');
 }

@@ -11,6 +11,7 @@ import {
   retype,
   sign,
   word,
+  wordTypes,
 } from '../parse/tokens.ts';
 import {
   beforeCondition,
@@ -75,6 +76,7 @@ export function repairLoneName(here: Cursor): Repair | null {
     repairQuantifier(here) ??
     repairExists(here) ??
     repairClaimWord(here) ??
+    repairSeveral(here) ??
     repairConditionWord(here) ??
     repairClauseWord(here) ??
     repairDoesNot(here) ??
@@ -209,13 +211,28 @@ function repairIsPhrase(here: Cursor, first: number): Repair | null {
   return { to, message, write, read: here.readAs(write) };
 }
 
+/** The last words of operators that any of several texts may stand behind. */
+const beforeAny = wordTypes('contains', 'like', 'matches', 'with', 'inside', 'within');
+
+/** `x contains one of [...]` and `x contains all of [...]`. */
+function repairSeveral(here: Cursor): Repair | null {
+  const isSeveral =
+    here.at(1)?.image === 'of' && here.type(2) === sign.openSquare && beforeAny.has(here.type(-1));
+  if (!isSeveral || !/^(?:one|all)$/.test(here.token.image)) return null;
+  const message = `\`${here.text(0, 1)}\` stands behind no operator`;
+  const read = here.readAs('any of');
+  if (here.token.image === 'one') return { to: 1, message, write: 'any of', read };
+  const path = here.pathBefore(-1)?.text ?? 'payload.note';
+  const help = `write \`every x in [...] (${path} ${here.at(-1)!.image} x)\``;
+  return { to: 1, message, help, read };
+}
+
 /** `x in any of [...]`, `x == any of [...]`, `x contains any [...]`. */
 export function repairAnyOf(here: Cursor): Repair | null {
   const before = here.type(-1);
   const isAnyOf = here.at(1)?.image === 'of';
   if (!isAnyOf) {
-    const isText = before === word.contains || before === word.like || before === word.matches;
-    return isText && here.type(1) === sign.openSquare ? spelled(here, 'any of') : null;
+    return beforeAny.has(before) && here.type(1) === sign.openSquare ? spelled(here, 'any of') : null;
   }
   if (before === word.in) return { to: 1, message: '`in` takes the list itself', write: '', read: [] };
   if (before !== sign.equal && before !== sign.notEqual) return null;
