@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { findErrors, type PolicySources } from '../../src/pipeline.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -40,6 +41,11 @@ const slips: readonly Slip[] = [
   ['reason without its first quote', /because "([^"{]*)"/, 'because $1"'],
   ['reason without its last quote', /because "([^"{]*)"/, 'because "$1'],
   ['reason with placeholders without quotes', /because "([^"]*\{[^"]*)"/, 'because $1'],
+  [
+    'reason that begins with a placeholder, without quotes',
+    /because "([^"]*\{[^"]*)"/,
+    'because {payload.x} $1',
+  ],
   ['reason in curly quotes', /because "([^"]*)"/, 'because “$1”'],
   ['reason behind an equals sign', /because "/, 'because = "'],
   ['message for because', /because "/, 'message: "'],
@@ -90,6 +96,36 @@ describe.each(packs)('%s', (pack) => {
   });
 });
 
+test.each(packs)('of two slips in %s each is told', (pack) => {
+  const sources = sourcesOf(pack);
+  const [file, ...others] = sources.files;
+  const random = createRandom(pack.length);
+  let tried = 0;
+  for (let count = 0; count < 60; count += 1) {
+    const two = [random.pick(slips), random.pick(slips)].flatMap((slip) => {
+      const place = placeOf(file!.text, slip[1], random);
+      return place === null ? [] : [{ slip, ...place }];
+    });
+    const [first, second] = two.toSorted((a, b) => a.from - b.from);
+    // Far enough apart that one is not a part of the other.
+    if (first === undefined || second === undefined || second.from - first.to < 60) continue;
+    const text = [second, first].reduce(
+      (text, { from, to, found, slip: [, pattern, write] }) =>
+        text.slice(0, from) + found.replace(pattern, write) + text.slice(to),
+      file!.text,
+    );
+    const { diagnostics } = findErrors({ ...sources, files: [{ ...file!, text }, ...others] });
+    // The same slip twice in one declaration is one diagnostic with two places.
+    const places = diagnostics.reduce(
+      (sum, { related = [] }) => sum + 1 + (related.length > 0 && first.slip === second.slip ? 1 : 0),
+      0,
+    );
+    expect(places, `${first.slip[0]} and ${second.slip[0]}: ${JSON.stringify(diagnostics)}`).toBe(2);
+    tried += 1;
+  }
+  expect(tried).toBeGreaterThan(15);
+});
+
 test('each slip is tried', () => {
   const texts = packs.map((pack) => sourcesOf(pack).files[0]!.text);
   const untried = slips.filter(([, pattern]) => texts.every((text) => placeOf(text, pattern) === null));
@@ -106,14 +142,18 @@ function sourcesOf(pack: string): PolicySources {
   return { files, readListFile };
 }
 
-/** The first match outside of comments and texts. */
-function placeOf(text: string, pattern: RegExp) {
-  for (const match of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {
-    const line = text.slice(text.lastIndexOf('\n', match.index) + 1, match.index);
+/** A match outside of comments and texts: the first one, or any. */
+function placeOf(text: string, pattern: RegExp, random?: Random) {
+  const places = placesOf(text, pattern);
+  return (random === undefined || places.length === 0 ? places[0] : random.pick(places)) ?? null;
+}
+
+function placesOf(text: string, pattern: RegExp) {
+  const places: { readonly from: number; readonly to: number; readonly found: string }[] = [];
+  for (const { 0: found, index: from } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {
+    const line = text.slice(text.lastIndexOf('\n', from) + 1, from);
     const isInText = (line.split('"').length + line.split("'").length) % 2 === 1 || line.includes('#');
-    const [found] = match;
-    if (!isInText && !found.startsWith('#'))
-      return { from: match.index, to: match.index + found.length, found };
+    if (!isInText && !found.startsWith('#')) places.push({ from, to: from + found.length, found });
   }
-  return null;
+  return places;
 }

@@ -235,12 +235,15 @@ function beginsExpression(here: Cursor, offset: number): boolean {
   );
 }
 
+/** `because 3 are too many` and `because {payload.count} are too many`. */
+const plainBeginnings: ReadonlySet<unknown> = new Set([literal.number, sign.openCurly]);
+
 /** `because too many`, up to the end of the line. */
 export function repairUnquotedReason(here: Cursor): Repair | null {
   const first = here.at(1);
-  const isPlain = isAnyWord(first) || first?.tokenType === literal.number;
+  const isPlain = isAnyWord(first) || plainBeginnings.has(first?.tokenType);
   if (!isPlain || here.braces === 0 || here.beginsLine(1) || beginsExpression(here, 1)) return null;
-  let to = 1;
+  let to = 0;
   let depth = 0;
   while (here.at(to + 1) !== undefined && !here.beginsLine(to + 1) && depth >= 0) {
     depth += bracketStep[here.at(to + 1)!.tokenTypeIdx] ?? 0;
