@@ -4,6 +4,10 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
+import { fromNumber } from '../../src/language/value/decimal.ts';
+import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
+import { fillMeter } from '../../src/service/requests/metering/fill-meter.ts';
+import type { MeterStore } from '../../src/service/store/contract/metering.ts';
 import type { AppendResult } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
@@ -469,6 +473,36 @@ test('a past that cannot be read leaves the meter unknown, and is read at the ne
   await service.metering.tidy(world.active);
   const { request_id: id } = await service.ask(pay(1));
   expect((await service.record(id)).meters).toEqual({ spent: { low: '6', high: '6' } });
+});
+
+test.each([
+  ['records', 'noteWhole', 1, null],
+  ['entries', 'granted', 2, 0],
+] as const)('what of %s was read before reading failed counts once', async (_, name, failsAt, sinceMs) => {
+  const { service, world } = await setUp();
+  const { request_id: id } = await service.ask(pay(5));
+  const { meters } = service.store;
+  const { key } = (await meters.enteredBy(id))[0]!;
+  let asked = 0;
+  const failing: MeterStore = {
+    ...meters,
+    [name]: (...values: Parameters<(typeof meters)[typeof name]>) => {
+      asked += 1;
+      if (asked === failsAt) throw new StoreError('io', 'the disk reported an error');
+      return (meters[name] as (...values: unknown[]) => unknown)(...values);
+    },
+  };
+  const { active, nowMs } = world;
+  const definition = active.meters[0]!;
+  const totals = createMeterTotals();
+  const fill = () =>
+    fillMeter(definition, { totals, meters: failing, active, nowMs, sinceMs, isStill: () => true });
+  await expect(fill()).rejects.toMatchObject({ code: 'io' });
+  await fill();
+  expect(totals.read({ definition, key, contribution: null }, { nowMs, requestId: null })).toEqual({
+    low: fromNumber(5),
+    high: fromNumber(5),
+  });
 });
 
 describe('another set', () => {

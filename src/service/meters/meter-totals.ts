@@ -44,7 +44,7 @@ export interface MeterTotals {
   move(definition: MeterDefinition, entry: PastEntry, isGone: boolean): void;
   /** Whether the meter's past has been filled in. */
   isFilled(definitionId: string): boolean;
-  /** Adds a part of the past of a meter, which stays unknown. What was entered meanwhile is not entered again. */
+  /** Adds a part of the past of a meter, which stays unknown. What is there already, in whatever way, is not entered again. */
   fillPart(definition: MeterDefinition, past: Iterable<PastEntry>): void;
   /** Adds the last part: from now on the meter is known. */
   fill(definition: MeterDefinition, past: Iterable<PastEntry>): void;
@@ -117,8 +117,9 @@ export function createMeterTotals(): MeterTotals {
       if (meanwhile.entered.has(requestId) || end === null) continue;
       const window = windowOf(definition, key);
       const atMs = end ?? grantedAtMs;
-      // A wait that ends from now on ends in the window, and the rest of the past may show how.
-      if (grantedAtMs === null) meanwhile.entered.add(requestId);
+      // A wait that ends from now on ends in the window, and the rest of the past may show how; what was read before
+      // reading it failed is read again.
+      meanwhile.entered.add(requestId);
       if (atMs === null) reserveIn(window, requestId, contribution);
       else window.grant({ requestId, atMs, contribution });
     }
