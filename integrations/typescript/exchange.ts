@@ -4,9 +4,16 @@
 /** No answer came. Nothing is granted to a caller that did not hear of it. */
 export class Unreachable extends Error {
   constructor(url: string, cause: unknown) {
-    super(`the service at ${url} cannot be reached, or does not answer`, { cause });
+    super(`the service at ${url} cannot be reached, or does not answer: ${whyOf(cause)}`, { cause });
     this.name = 'Unreachable';
   }
+}
+
+/** An error, or the status of an answer that is none. */
+function whyOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return `status ${cause}`;
+  // The platform's `fetch` says what it was one level deeper.
+  return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }
 
 /** As much of the platform's `fetch` as is asked of it. Header names are in lower case. */
@@ -134,7 +141,7 @@ function settled(answer: WholeAnswer, { url }: Question): WholeAnswer {
 
 function pauseOf({ headers }: WholeAnswer, tries: number): number {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) ? Math.min(seconds * 1000, pauseMaxMs) : firstPauseMs * 2 ** (tries - 1);
+  return seconds >= 0 ? Math.min(seconds * 1000, pauseMaxMs) : firstPauseMs * 2 ** (tries - 1);
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createHmacCheck } from '../../src/service/agents/hmac.ts';
+import { createHmacCheck, createHmacOf } from '../../src/service/agents/hmac.ts';
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 const body = fc.oneof(
@@ -18,6 +18,7 @@ test('law: it says what createHmac says, for keys and messages of any length', (
       const isHmac = createHmacCheck(key);
       const hex = createHmac('sha256', key).update(head).update(bytes).digest('hex');
       const message = { head, body: bytes };
+      expect(createHmacOf(Buffer.from(key))(message)).toBe(hex);
       expect(isHmac(hex, message)).toBe(true);
       expect(isHmac(hex.toUpperCase(), message)).toBe(true);
       const other = hex[at] === '0' ? '1' : '0';

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { grantedText, outcomeTexts } from '../../src/service/store/sqlite/agent-activity.ts';
 import {
+  anyHeldText,
   heldText,
   listText,
   waitingCountText,
@@ -55,6 +56,12 @@ describe('a walk', () => {
     ['number', listText(walks.all), 'SEARCH requests USING INTEGER PRIMARY KEY'],
     ['the queue', waitingText, 'SEARCH requests USING INDEX requests_due'],
     ['the count of the queue', waitingCountText, 'SEARCH requests USING INDEX requests_due'],
+    [
+      'whether an agent has something to come back for',
+      anyHeldText,
+      'SEARCH requests USING INDEX requests_held',
+    ],
+    ['whether it has taken something', anyHeldText, 'SEARCH request_events USING INDEX request_events_taken'],
     ['what an agent may come back for', heldText, 'SEARCH requests USING INDEX requests_held'],
     ['what it has taken', heldText, 'SEARCH request_events USING INDEX request_events_taken'],
     ['granted', grantedText, 'SEARCH requests USING INDEX requests_by_agent'],

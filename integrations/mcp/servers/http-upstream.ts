@@ -77,8 +77,13 @@ function post(line: Line, message: Message): void {
       : sessionHeader(line)),
   });
   const asked = isRequest(message) ? message : null;
-  sent.on('response', (response) => take(line, response, asked));
-  sent.on('error', (error) => fail(line, asked, `the server cannot be reached: ${error.message}`));
+  const failed = (error: Error) => fail(line, asked, `the server cannot be reached: ${error.message}`);
+  sent.on('error', failed);
+  sent.on('response', (response) => {
+    // From here on the response tells what breaks.
+    sent.off('error', failed).on('error', ignore);
+    take(line, response, asked);
+  });
   sent.end(body);
   const isBegun =
     !isRequest(message) && !isResponse(message) && message.method === 'notifications/initialized';
@@ -99,6 +104,11 @@ function exchange({ server, open }: Line, method: string, headers: Readonly<Reco
   const sent = send(server.url, { method, headers: { ...server.headers, ...headers } });
   open.add(sent);
   sent.on('close', () => open.delete(sent));
+  // Left to itself it would end without an error.
+  sent.on('upgrade', (_response, socket) => {
+    socket.destroy();
+    sent.emit('error', new Error('it answers in another protocol'));
+  });
   return sent;
 }
 
@@ -144,7 +154,7 @@ function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | nul
   response.on('data', (part: Buffer) => {
     const piece = decoder.decode(part, { stream: true });
     text += piece;
-    if (text.length > bodyCharactersMax) response.destroy();
+    if (text.length > bodyCharactersMax) response.destroy(new Error('the body has no end'));
     if (piece.includes('\n')) takeLines();
   });
   response.on('error', () => giveUp('the answer of the server stopped before its end'));

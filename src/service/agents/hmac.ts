@@ -1,5 +1,5 @@
-// Whether a message carries the right HMAC-SHA256 (RFC 2104) under one key. Short messages take two plain hashes, which
-// cost half of what a `Hmac` object does. INVARIANT: it says what `createHmac` says; a law holds them equal.
+// The HMAC-SHA256 (RFC 2104) of messages under one key, and whether one carries the right one. Short messages take two plain
+// hashes, which cost half of what a `Hmac` object does. INVARIANT: it says what `createHmac` says; a law holds them equal.
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 
@@ -19,11 +19,10 @@ export interface Message {
   readonly body: Uint8Array;
 }
 
-/** `hex` is 64 hexadecimal digits. */
-export type IsHmac = (hex: string, message: Message) => boolean;
+/** 64 hexadecimal digits. */
+export type HmacOf = (message: Message) => string;
 
-export function createHmacCheck(keyText: string): IsHmac {
-  const key = Buffer.from(keyText);
+export function createHmacOf(key: Uint8Array): HmacOf {
   const block = Buffer.alloc(blockBytes);
   block.set(key.length > blockBytes ? hash('sha256', key, 'buffer') : key);
   const inner = block.map((byte) => byte ^ innerPad);
@@ -37,14 +36,22 @@ export function createHmacCheck(keyText: string): IsHmac {
     return hash('sha256', outer, 'hex');
   }
 
-  return (hex, message) => {
+  return (message) => {
     const { head, body } = message;
     const bytesMax = blockBytes + 3 * head.length + body.length;
-    const digest =
-      bytesMax <= room.length
-        ? ofShort(message)
-        : createHmac('sha256', key).update(head).update(body).digest('hex');
-    right.write(digest, 'latin1');
+    return bytesMax <= room.length
+      ? ofShort(message)
+      : createHmac('sha256', key).update(head).update(body).digest('hex');
+  };
+}
+
+/** `hex` is 64 hexadecimal digits. */
+export type IsHmac = (hex: string, message: Message) => boolean;
+
+export function createHmacCheck(keyText: string): IsHmac {
+  const hmacOf = createHmacOf(Buffer.from(keyText));
+  return (hex, message) => {
+    right.write(hmacOf(message), 'latin1');
     sent.write(hex.toLowerCase(), 'latin1');
     return timingSafeEqual(sent, right);
   };

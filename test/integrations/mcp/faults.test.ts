@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';
-import { brokenService } from '../../adapters/faults.ts';
+import { brokenService, type Fault, faults, grant, says } from '../../adapters/faults.ts';
 import { firstAdmin, personWith } from '../../http/person-client.ts';
 import { shareService } from '../../http/service.ts';
 import { give, look, usePolicies } from '../../http/written-policies.ts';
@@ -82,6 +82,70 @@ test('of a service that never answers nothing is granted, and the client hears s
     passTime(60).then(() => ({ error: { message: 'nothing in ten minutes' } })),
   ]);
   expect((await ends).error).toMatchObject({ code: -32603 });
+  expect(server.calls()).toEqual([]);
+});
+
+const grants = { 'content-type': 'application/json' };
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: writ\r\n\r\n';
+
+test.each<[string, RegExp, Fault]>([
+  [
+    'goes on in another protocol',
+    /ended before the reply/,
+    (response) => void response.socket?.write(`${switching}${JSON.stringify(grant)}`),
+  ],
+  [
+    'has no end',
+    /no end/,
+    (response) => {
+      const more = Buffer.alloc(1024 * 1024, ' ');
+      const write = () => {
+        while (response.write(more));
+      };
+      response.writeHead(200, grants).on('drain', write);
+      write();
+    },
+  ],
+  [
+    'ends before its length',
+    /ended before the reply|ECONNRESET|aborted/,
+    (response) => {
+      response.writeHead(200, { ...grants, 'content-length': 10_000 });
+      response.write(JSON.stringify(grant), () => response.destroy());
+    },
+  ],
+  [
+    'ends within a chunk',
+    /ended before the reply|ECONNRESET|aborted/,
+    (response) =>
+      void response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n400\r\n{"dec'),
+  ],
+  ['leads elsewhere', /elsewhere \(307\)/, faults['another address']!],
+  ['is a page', /unreadable/, says('<html><body>ALLOW</body></html>')],
+])(
+  'where a reply of the service %s nothing is forwarded, and the client hears why',
+  async (_what, why, fault) => {
+    const { url } = await brokenService(fault);
+    const { server, wire } = await open(url);
+    const client = wire();
+    await initialize(client);
+    const { error } = await client.ask('tools/call', call('pay', 1));
+    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(why) });
+    expect(server.calls()).toEqual([]);
+  },
+);
+
+test('what the service says without being asked is no answer to the next call', async () => {
+  const denied = JSON.stringify({ ...grant, decision: 'DENY', status: 'rejected' });
+  const reply = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const { url } = await brokenService(({ socket }) => {
+    socket?.write(reply(denied) + reply(JSON.stringify(grant)));
+  });
+  const { server, wire } = await open(url);
+  const client = wire();
+  await initialize(client);
+  for (const n of [1, 2, 3])
+    expect((await client.ask('tools/call', call('pay', n))).result.isError).toBe(true);
   expect(server.calls()).toEqual([]);
 });
 

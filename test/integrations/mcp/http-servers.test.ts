@@ -112,3 +112,44 @@ test.each([
     .toMatchObject([{ error: { message: 'the server answers with HTTP status 200' } }]);
   line.close();
 });
+
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: mcp\r\n\r\n';
+const more = Buffer.alloc(1024 * 1024, ' ');
+
+test.each<[string, (response: ServerResponse) => void, RegExp]>([
+  [
+    'goes on in another protocol',
+    ({ socket }) => void socket?.write(`${switching}${JSON.stringify(result)}`),
+    /another protocol/,
+  ],
+  [
+    'has no end',
+    (response) => {
+      const write = () => {
+        while (response.write(more));
+      };
+      response.setHeader('content-type', 'application/json');
+      response.on('drain', write);
+      write();
+    },
+    /stopped before its end/,
+  ],
+  [
+    'is cut',
+    ({ socket }) => void socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"js'),
+    /before its end/,
+  ],
+  ['is closed', (response) => void response.destroy(), /cannot be reached/],
+])('a call whose answer %s is told as no answer, once', { timeout: 30_000 }, async (_, answer, why) => {
+  const url = await serving((_message, _headers, response) => answer(response));
+  const answers: Got[] = [];
+  const onMessage = (message: Got) => void (message.id === 7 && answers.push(message));
+  const line = connectServer(
+    { url, headers: {}, schemaOf: () => null },
+    { onMessage, onEnd: () => undefined },
+  );
+  line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
+  const told = [{ error: { code: -32603, message: expect.stringMatching(why) } }];
+  await expect.poll(() => answers, { timeout: 10_000 }).toMatchObject(told);
+  line.close();
+});

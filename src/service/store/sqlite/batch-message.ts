@@ -2,7 +2,7 @@
 // text in memory that both threads share and one list of numbers; all others as they are. INVARIANT: what comes back
 // equals what went in, if it is read before the next batch is written.
 
-import type { GrantBasis } from '../contract/grant-basis.ts';
+import type { GrantBasis, SeenDocument } from '../contract/grant-basis.ts';
 import type { RequestRow, RequestStatus } from '../contract/records.ts';
 import type { Write, WriteOf } from './writes.ts';
 
@@ -21,8 +21,8 @@ export interface BatchMessage {
 const unitsMax = 512 * 1024;
 /** UTF-8 has at most so many bytes for a unit. */
 const bytesPerUnitMax = 3;
-/** The place, the limit, three of what it rests on, eight texts and four numbers. */
-const numbersPerRequest = 17;
+/** The place, the limit, four of what it rests on, ten texts and four numbers. */
+const numbersPerRequest = 20;
 
 export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage {
   const texts = new SharedArrayBuffer(unitsMax * bytesPerUnitMax);
@@ -40,16 +40,20 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
       if (value !== null) text += value;
     };
     for (const [place, write] of writes.entries()) {
-      if (!isPlain(write) || text.length + unitsOf(write.row) > unitsMax) {
+      if (!isPlain(write) || text.length + unitsOf(write) > unitsMax) {
         others.push([place, write]);
         continue;
       }
       const { row, openMax, basis } = write;
+      const [document] = basis?.documents ?? [];
       putNumber(place);
       putNumber(openMax);
       putNumber(basis?.agentVersion ?? null);
       putNumber(basis?.keyNotAfterMs ?? null);
       putNumber(basis?.switchGeneration ?? null);
+      putNumber(document?.version ?? null);
+      putText(document?.kind ?? null);
+      putText(document?.id ?? null);
       putText(row.id);
       putText(row.agentId);
       putText(row.actionKey);
@@ -68,21 +72,30 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
   };
 }
 
-function unitsOf({ id, agentId, actionKey, outcome, status, idempotency, recordJson }: RequestRow): number {
+function unitsOf({ row, basis }: WriteOf<'append-request'>): number {
+  const { id, agentId, actionKey, outcome, status, idempotency, recordJson } = row;
+  const [document = noDocument] = basis?.documents ?? [];
+  const ofDocument = document.kind.length + document.id.length;
   const always = id.length + agentId.length + actionKey.length + outcome.length + status.length;
   const ofKey = idempotency === null ? 0 : idempotency.key.length + idempotency.bodyDigest.length;
-  return always + ofKey + recordJson.length;
+  return ofDocument + always + ofKey + recordJson.length;
 }
+
+const noDocument: SeenDocument = { kind: '', id: '', version: 0 };
 
 /** UTF-8 has no lone surrogates: what to make of them is not for a message to say. */
 function isPlain(write: Write): write is WriteOf<'append-request'> {
   if (write.kind !== 'append-request' || write.entries.length > 0) return false;
   const { actionKey, agentId, recordJson, idempotency } = write.row;
   const { basis } = write;
-  if (basis !== null && (basis.agentId !== agentId || basis.documents.length > 0)) return false;
+  // An enforcement point is one document; few rest on more.
+  if (basis !== null && (basis.agentId !== agentId || basis.documents.length > 1)) return false;
+  const [document = noDocument] = basis?.documents ?? [];
   return (
     recordJson.isWellFormed() &&
     actionKey.isWellFormed() &&
+    document.kind.isWellFormed() &&
+    document.id.isWellFormed() &&
     (idempotency === null || idempotency.key.isWellFormed())
   );
 }
@@ -111,6 +124,9 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
     const agentVersion = numberOrNull();
     const keyNotAfterMs = numberOrNull();
     const switchGeneration = numberOrNull();
+    const version = numberOrNull();
+    const documentKind = textOrNull();
+    const documentId = textOrNull();
     // In the order in which they were put.
     const id = textOf();
     const agentId = textOf();
@@ -138,10 +154,14 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
         key === null || bodyDigest === null || keptUntilMs === null ? null : { key, bodyDigest, keptUntilMs },
       recordJson,
     };
+    const documents: readonly SeenDocument[] =
+      documentKind === null || documentId === null || version === null
+        ? []
+        : [{ kind: documentKind, id: documentId, version }];
     const basis: GrantBasis | null =
       agentVersion === null || switchGeneration === null
         ? null
-        : { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents: [] };
+        : { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents };
     writes[place] = { kind: 'append-request', row, openMax, basis, entries: [] };
   }
   return writes;

@@ -91,12 +91,15 @@ export const waitingCountText = `SELECT count(*) FILTER (WHERE NOT isTouched) AS
       AND ${asks(`coalesce((${decidedOf}), record_json)`)})`;
 
 /** The conditions are those of the indexes. */
-export const heldText = `SELECT request_id AS id FROM request_events
-    WHERE what = 'taken' AND detail_json ->> '$.taker' = @taker
-  UNION ALL
-  SELECT * FROM (SELECT id FROM requests
-    WHERE agent_id = @agentId AND action_key = @actionKey AND ${statusNow} IN ('pending', 'approved') AND ${endNow} > @nowMs
-    ORDER BY ${endNow} DESC LIMIT @countMax)`;
+const taken = `FROM request_events WHERE what = 'taken' AND detail_json ->> '$.taker' = @taker`;
+const held = `FROM requests
+  WHERE agent_id = @agentId AND action_key = @actionKey AND ${statusNow} IN ('pending', 'approved') AND ${endNow} > @nowMs`;
+
+/** Nearly always there is none. SQLite plans anew for each value what has an order and is compared with values; this it does not. */
+export const anyHeldText = `SELECT EXISTS (SELECT 1 ${taken}) OR EXISTS (SELECT 1 ${held})`;
+
+export const heldText = `SELECT request_id AS id ${taken}
+  UNION ALL SELECT * FROM (SELECT id ${held} ORDER BY ${endNow} DESC LIMIT @countMax)`;
 
 interface Looked extends RequestPlace {
   readonly id: string;
@@ -116,7 +119,11 @@ export function prepareRequestLists(database: Database) {
     unanswered: list(walks.unanswered),
     all: list(walks.all),
   };
-  const held = database.prepare<[HeldQuery], { id: string }>(heldText);
+  const anyHeld = database.prepare<[HeldQuery], number>(anyHeldText).pluck();
+  const allHeld = database.prepare<[HeldQuery], { id: string }>(heldText);
+  const readHeld = database.transaction((query: HeldQuery): readonly RequestHistory[] =>
+    findAll(allHeld.all(query).map(({ id }) => id)),
+  );
   const open = database.prepare<[string, number], { id: string }>(
     `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
   );
@@ -171,9 +178,8 @@ export function prepareRequestLists(database: Database) {
     ),
     numberAfter,
     ...prepareWaiting(database, findAll),
-    heldOf: database.transaction((query: HeldQuery): readonly RequestHistory[] =>
-      findAll(held.all(query).map(({ id }) => id)),
-    ),
+    heldOf: (query: HeldQuery): readonly RequestHistory[] =>
+      anyHeld.get(query) === 1 ? readHeld(query) : [],
     openOf: (agentId: string, countMax: number): readonly string[] =>
       open.all(agentId, countMax).map(({ id }) => id),
   };
