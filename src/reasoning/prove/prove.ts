@@ -4,7 +4,13 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
-import type { Claim, Guarantee, PolicySet, Rule } from '../../language/model/policy.ts';
+import {
+  type Claim,
+  type Guarantee,
+  isGuard,
+  type PolicySet,
+  type Rule,
+} from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { asClaimed, refutation } from '../../language/spec/claim.ts';
@@ -15,7 +21,6 @@ import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
 import { goesThroughList } from './lower.ts';
-import { isGuard } from './outcomes.ts';
 import { createProblem, enforcedOf, type ProofProblem, quickRules } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
 import { solveFor } from './search.ts';
