@@ -13,6 +13,7 @@ import {
   floor,
   formatDecimal,
   fromNumber,
+  isInRange,
   isInteger,
   multiply,
   negate,
@@ -256,4 +257,13 @@ test.each([
   ['-1.234567890123456e-7', 16],
 ])('%s has %i significant digits', (text, digits) => {
   expect(significantDigits(text)).toBe(digits);
+});
+
+test('a range holds its ends, and everything where it has none', () => {
+  const [low, high] = [decimal('-1.5'), decimal('2')];
+  const held = (text: string) => isInRange({ low, high }, decimal(text));
+  expect(['-1.50', '0', '2.0'].map(held)).toEqual([true, true, true]);
+  expect(['-1.51', '2.000001'].map(held)).toEqual([false, false]);
+  expect(isInRange({ low: null, high }, decimal('-1e30'))).toBe(true);
+  expect(isInRange({ low, high: null }, decimal('1e30'))).toBe(true);
 });

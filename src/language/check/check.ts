@@ -69,12 +69,12 @@ export function checkErrorsIn(
   const checkState = createCheckState();
   const names = collectNames(files, checkState.names);
   const env = createEnvironment(declarationsOf(names), readListFile, checkState);
-  const said = createGathering();
-  said.report(names.problems);
-  const looked = files.filter(({ span }) => paths.has(span.file));
-  said.gather(env.recorder.apart(() => resolve(files, looked, env)));
+  const gathered = createGathering();
+  gathered.report(names.problems);
+  const examined = files.filter(({ span }) => paths.has(span.file));
+  gathered.gather(env.recorder.apart(() => resolve(files, examined, env)));
   const byFile = new Map(
-    [...said.saidAfter(checkState.said)]
+    [...gathered.saidAfter(checkState.said)]
       .filter(([file]) => paths.has(file))
       .map(([file, { diagnostics }]) => [file, diagnostics] as const),
   );
@@ -113,21 +113,21 @@ interface Collected extends Pick<ToCheck, 'files'> {
 }
 
 function checkIn(env: Environment, { files, problems, lookFor }: Collected): CheckedSet {
-  const said = createGathering();
-  said.report(problems);
+  const gathered = createGathering();
+  gathered.report(problems);
   const resolution = env.recorder.apart(() => resolve(files, files, env));
-  said.gather(resolution);
-  const variants = [...said.variants.values()];
+  gathered.gather(resolution);
+  const variants = [...gathered.variants.values()];
   const read = new Set(variants.map(({ name }) => name));
-  said.gather(env.recorder.apart(() => checkUnusedLets(read, env)));
+  gathered.gather(env.recorder.apart(() => checkUnusedLets(read, env)));
   const { set, policies } = finish(resolution.value, finishLets(variants, env), env);
-  remember(said.outcomes, set, env);
+  remember(gathered.outcomes, set, env);
   // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
-  const isWhole = said.isWhole();
+  const isWhole = gathered.isWhole();
   if (isWhole && lookFor === 'warnings')
-    said.gather(env.recorder.apart(() => warn({ set, files, env, policies, used: said.used })));
+    gathered.gather(env.recorder.apart(() => warn({ set, files, env, policies, used: gathered.used })));
   const { checkState } = env;
-  checkState.said = said.saidAfter(checkState.said);
+  checkState.said = gathered.saidAfter(checkState.said);
   const byFile = new Map([...checkState.said].map(([file, one]) => [file, one.diagnostics] as const));
   return { set: isWhole ? set : null, byFile, diagnostics: inOneList(byFile) };
 }
@@ -137,8 +137,8 @@ interface Resolved {
   readonly guarantees: readonly Guarantee[];
 }
 
-/** The passes, each on what those before it have resolved; policies and guarantees are those of the files that are looked at. */
-function resolve(files: readonly PolicyFile[], looked: readonly PolicyFile[], env: Environment): Resolved {
+/** The passes, each on what those before it have resolved; policies and guarantees are those of the files that are examined. */
+function resolve(files: readonly PolicyFile[], examined: readonly PolicyFile[], env: Environment): Resolved {
   resolveDeclaredTypes(env);
   resolveActions(files, env);
   resolveApprovers(env);
@@ -147,7 +147,7 @@ function resolve(files: readonly PolicyFile[], looked: readonly PolicyFile[], en
   resolveHours(env);
   findEndlessLets(env);
   resolveMeters(env);
-  return { policies: resolvePolicies(looked, env), guarantees: resolveGuarantees(looked, env) };
+  return { policies: resolvePolicies(examined, env), guarantees: resolveGuarantees(examined, env) };
 }
 
 function resolveApprovers(env: Environment): void {

@@ -12,6 +12,11 @@ export interface SourceText {
   readonly text: string;
 }
 
+/** Whether a span is the other or a part of it. */
+export function isWithinSpan(inner: Span, outer: Span): boolean {
+  return inner.file === outer.file && inner.start >= outer.start && inner.end <= outer.end;
+}
+
 /** The smallest span that covers both; the file is the first one's. */
 export function spanning(first: Span, last: Span): Span {
   return { file: first.file, start: Math.min(first.start, last.start), end: Math.max(first.end, last.end) };

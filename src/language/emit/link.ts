@@ -112,6 +112,20 @@ export function link(
     return decideAndTrace(asked, unit, gateOf(unit.gate), tracers);
   };
 
+  /** The request as its rules see it, and what decides it; null where the gate refuses it. */
+  const passGate = (asked: Facts): { readonly facts: Facts; readonly decider: Decider } | null => {
+    const unit = unitOf(asked.action);
+    const facts = unit === null ? null : pass(unit.gate, asked);
+    return unit === null || facts === null ? null : { facts, decider: unit.decider };
+  };
+
+  const entriesBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): MeterEntries | null => {
+    const unit = unitOf(asked.action);
+    if (unit === null || unit.enter === null) return [];
+    const facts = pass(gateOf(unit.gate), withResult(unit, asked));
+    return facts === null ? null : unit.enter(facts);
+  };
+
   return {
     decide: (asked) => {
       const unit = unitOf(asked.action);
@@ -128,31 +142,19 @@ export function link(
     decideTraced: (facts) => decideTracedBy(facts, (gate) => gate),
     decideRecorded: (facts) => decideTracedBy(facts, recordedGate),
     trace: (asked) => {
-      const unit = unitOf(asked.action);
-      const facts = unit === null ? null : pass(unit.gate, asked);
-      if (unit === null || facts === null) return [];
-      const tracer = tracers.of(facts.action);
-      return tracedRules(tracer.all(facts, unit.decider.decideAll(facts)));
+      const passed = passGate(asked);
+      if (passed === null) return [];
+      const { facts, decider } = passed;
+      return tracedRules(tracers.of(facts.action).all(facts, decider.decideAll(facts)));
     },
     tried: (asked) => {
-      const unit = unitOf(asked.action);
-      const facts = unit === null ? null : pass(unit.gate, asked);
-      if (unit === null || facts === null) return [];
-      const declared = program.open(facts.action)!;
-      return unit.decider.tried(facts).map((place) => declared.head(place).id);
+      const passed = passGate(asked);
+      if (passed === null) return [];
+      const declared = program.open(asked.action)!;
+      return passed.decider.tried(passed.facts).map((place) => declared.head(place).id);
     },
-    entries: (asked) => {
-      const unit = unitOf(asked.action);
-      if (unit === null || unit.enter === null) return [];
-      const facts = pass(unit.gate, withResult(unit, asked));
-      return facts === null ? [] : unit.enter(facts);
-    },
-    entriesRecorded: (asked) => {
-      const unit = unitOf(asked.action);
-      if (unit === null || unit.enter === null) return [];
-      const facts = pass(recordedGate(unit.gate), withResult(unit, asked));
-      return facts === null ? null : unit.enter(facts);
-    },
+    entries: (asked) => entriesBy(asked, (gate) => gate) ?? [],
+    entriesRecorded: (asked) => entriesBy(asked, recordedGate),
     meters: program.meters,
     counted: (action) =>
       (program.open(action)?.metering?.entries ?? []).flatMap(({ counted, definition }) =>
@@ -406,5 +408,7 @@ function findByIndex(action: OpenAction, { program, session, run }: LinkContext)
     return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
   };
 }
+
+type MeterEntries = ReturnType<EnterMeters>;
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;

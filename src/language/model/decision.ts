@@ -52,4 +52,9 @@ export const payloadIssuesMax = 10;
 export const gates = ['default_deny', 'invalid_payload', 'undeclared_action'] as const;
 export type Gate = (typeof gates)[number];
 
+/** Whether the request was refused before any rule was asked. */
+export function isRefusedByGate({ by }: Pick<Decision, 'by'>): boolean {
+  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
+}
+
 export const defaultDenyReason = 'No policy allows this';

@@ -121,15 +121,14 @@ export interface Policy {
 
 export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
 
+/** Whether the rule stops: `deny`, `escalate` or `reauth`. */
+export function isGuard({ effect }: Pick<Rule, 'effect'>): boolean {
+  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+}
+
 /** Whether the rule takes part in a decision although its condition is unknown: a guard, or what adds to the risk. */
-export function takesPartUnknown({
-  effect,
-  points,
-}: {
-  readonly effect: Effect;
-  readonly points: number;
-}): boolean {
-  return points !== 0 || effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+export function takesPartUnknown(rule: Pick<Rule, 'effect' | 'points'>): boolean {
+  return rule.points !== 0 || isGuard(rule);
 }
 
 export interface Rule {

@@ -12,7 +12,7 @@ import type { Facts } from '../model/request.ts';
 import type { MoneyType, Range, Shape, Slot, TextType, Type } from '../model/type.ts';
 import { canonicalText } from '../value/canonical-text.ts';
 import { isCurrency } from '../value/currency.ts';
-import { compare, type Decimal, fromNumber } from '../value/decimal.ts';
+import { type Decimal, fromNumber, isInRange } from '../value/decimal.ts';
 import { parseIp } from '../value/ip.ts';
 import { compileRegex } from '../value/regex.ts';
 import { cut, escapeControls, length } from '../value/text.ts';
@@ -156,10 +156,6 @@ function isTime(parse: (text: string) => Decimal | null, range: Range, json: Jso
 
 function isNumber(json: Json): json is number {
   return typeof json === 'number' && Number.isFinite(json);
-}
-
-function isInRange({ low, high }: Range, value: Decimal): boolean {
-  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
 }
 
 /** RFC 6901. */

@@ -214,6 +214,14 @@ function digitCount(n: bigint): number {
   return magnitude(n).toString().length;
 }
 
+/** Whether a value lies between two ends, both included; null is an open end. */
+export function isInRange(
+  { low, high }: { readonly low: Decimal | null; readonly high: Decimal | null },
+  value: Decimal,
+): boolean {
+  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
+}
+
 function magnitude(n: bigint): bigint {
   return n < 0n ? -n : n;
 }

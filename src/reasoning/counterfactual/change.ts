@@ -2,7 +2,7 @@
 // end it. The search changes one place first, then two. INVARIANT: the definition has decided each change that is
 // returned, on a payload of the declared shape.
 
-import { type Decision, gates, type Outcome, outcomes } from '../../language/model/decision.ts';
+import { type Decision, isRefusedByGate, type Outcome, outcomes } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
@@ -57,7 +57,7 @@ export function smallestChange(
   options: ChangeOptions,
 ): readonly SmallestChange[] {
   const base = options.decide(facts);
-  if (isGate(base)) return [];
+  if (isRefusedByGate(base)) return [];
   const search = createSearch(set, {
     facts,
     base,
@@ -280,10 +280,6 @@ function isWanted({ base, direction }: Search, { outcome }: Decision): boolean {
 
 function rankOf(outcome: Outcome): number {
   return outcomes.indexOf(outcome);
-}
-
-function isGate({ by }: Decision): boolean {
-  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
 function isConfirmed(set: PolicySet, { facts, outcome, by }: SmallestChange): boolean {

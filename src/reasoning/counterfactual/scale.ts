@@ -11,6 +11,7 @@ import {
   divide,
   floor,
   fromNumber,
+  isInRange,
   multiply,
   subtract,
 } from '../../language/value/decimal.ts';
@@ -53,7 +54,7 @@ export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scal
   const far = read.every(({ expression }) => isDirect(expression)) ? [] : farPoints(kind, current, step);
   const points = [...around, ...ends, ...far, current]
     .filter((point) => point !== null)
-    .filter((point) => isWithin(range, point));
+    .filter((point) => isInRange(range, point));
   const near = distinct(points)
     .toSorted((a, b) => compareDistance(current, a, b))
     .slice(0, pointsMax);
@@ -192,10 +193,6 @@ function farPoints(
     return [multiply(center, size), steps && multiply(floor(steps), step)];
   });
   return [...multiples, ...sizes.flatMap((size) => [size, subtract(fromNumber(0), size)]), fromNumber(0)];
-}
-
-function isWithin({ low, high }: Range, value: Decimal): boolean {
-  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
 }
 
 function distinct(values: readonly Decimal[]): readonly Decimal[] {

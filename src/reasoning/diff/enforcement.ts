@@ -2,9 +2,9 @@
 // holds, and which rule is named. INVARIANT: nothing has been approved, as in the outcomes that it belongs to.
 
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
-import type { Requirement, Rule } from '../../language/model/policy.ts';
+import { isGuard, type Requirement, type Rule } from '../../language/model/policy.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
-import { isGuard, type OutcomeLiterals } from '../prove/outcomes.ts';
+import { type DemandKind, demandOf, type OutcomeLiterals } from '../prove/outcomes.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 
@@ -164,9 +164,7 @@ const outcomeOfDemand = {
   approval: 'ESCALATE',
   reauth: 'REAUTH_REQUIRED',
   deny: 'DENY',
-} as const satisfies Readonly<Record<string, Outcome>>;
-
-type Asking = keyof typeof outcomeOfDemand;
+} as const satisfies Readonly<Record<DemandKind, Outcome>>;
 
 /**
  * By id, whether the decision names the rule. Of those that ask for as much: definite before unknown, then the largest own
@@ -181,7 +179,7 @@ function namedOf(
   const { granting, decided } = deciding;
   const isGranted = circuit.or(granting.map(({ isChosen }) => isChosen));
   const named = new Map<string, SolverLiteral>();
-  for (const [demand, outcome] of Object.entries(outcomeOfDemand) as [Asking, Outcome][]) {
+  for (const [demand, outcome] of Object.entries(outcomeOfDemand) as [DemandKind, Outcome][]) {
     const candidates = candidatesFor(ctx, deciding, demand);
     const isSomeDefinite = circuit.or(candidates.map(({ isDefinite }) => isDefinite));
     let [isDefiniteEarlier, isUnknownEarlier, from] = [circuit.no, circuit.no, 0];
@@ -209,7 +207,7 @@ function namedOf(
 function candidatesFor(
   { circuit }: ProofContext,
   { truths, granting }: Deciding,
-  demand: Asking,
+  demand: DemandKind,
 ): readonly Candidate[] {
   const allows = granting.map(({ rule, isChosen }) => ({
     rule,
@@ -226,8 +224,4 @@ function candidatesFor(
   return [...allows, ...guards]
     .filter(({ rule }) => demandOf(rule) === demand)
     .toSorted((a, b) => b.rule.points - a.rule.points || (a.rule.id < b.rule.id ? -1 : 1));
-}
-
-function demandOf({ effect, requirement }: Rule): Asking {
-  return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
 }

@@ -5,10 +5,9 @@
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { Rule } from '../../language/model/policy.ts';
+import { isGuard, type Rule } from '../../language/model/policy.ts';
 import { booleanType } from '../../language/model/type.ts';
 import { memo } from '../../language/value/memo.ts';
-import { isGuard } from '../prove/outcomes.ts';
 import { enforcedOf, quickRules } from '../prove/problem.ts';
 import { isAlike, readsChanged } from './declarations.ts';
 import { createChangedProblem } from './joint-problem.ts';

@@ -4,7 +4,7 @@
 import { applySilences } from '../../language/check/silences.ts';
 import { alsoProved } from '../../language/diagnostic/check-codes.ts';
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
-import type { SourceText, Span } from '../../language/diagnostic/span.ts';
+import { isWithinSpan, type SourceText, type Span } from '../../language/diagnostic/span.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
@@ -64,7 +64,7 @@ function lintSet({ set, files, looked }: Looked, known: readonly Diagnostic[]): 
   const saidBefore = [...said, ...constants];
   const rules = rulesOf(set, byAction).filter(
     ({ rule }) =>
-      !saidBefore.some(({ span }) => isWithin(span, rule.span) || isSame(span, rule.condition.span)),
+      !saidBefore.some(({ span }) => isWithinSpan(span, rule.span) || isSame(span, rule.condition.span)),
   );
   return [...constants, ...rules.map((finding) => ruleWarning(finding, nameOf))];
 }
@@ -145,15 +145,11 @@ function constantsOf(set: PolicySet, byAction: ByAction): readonly Diagnostic[] 
 
 /** Whether it says already of the place, or of a part or the whole of it, that it comes out alike. */
 function isSaidOf({ span: said }: Diagnostic, span: Span): boolean {
-  return isWithin(said, span) || isWithin(span, said);
-}
-
-function isWithin(inner: Span, outer: Span): boolean {
-  return inner.file === outer.file && inner.start >= outer.start && inner.end <= outer.end;
+  return isWithinSpan(said, span) || isWithinSpan(span, said);
 }
 
 function isSame(a: Span, b: Span): boolean {
-  return isWithin(a, b) && isWithin(b, a);
+  return isWithinSpan(a, b) && isWithinSpan(b, a);
 }
 
 function keyOf({ file, start, end }: Span): string {

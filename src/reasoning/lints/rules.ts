@@ -1,9 +1,9 @@
 // What the rules of one action cannot do, one finding a rule at most: be met at all, meet a grant, escape a denial, or
 // differ from what other rules do anyway. INVARIANT: a finding is proved; a rule that nothing is known of has none.
 
-import type { Rule } from '../../language/model/policy.ts';
+import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
-import { isGuard, type Judged, judgedRules } from '../prove/outcomes.ts';
+import { type Judged, judgedRules } from '../prove/outcomes.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Questions } from './questions.ts';
 

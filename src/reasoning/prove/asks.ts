@@ -2,10 +2,10 @@
 // allow that the definition takes of those that are true, ask; a request that is refused asks nobody.
 
 import { outcomes } from '../../language/model/decision.ts';
-import type { AskClaim, Rule } from '../../language/model/policy.ts';
+import { type AskClaim, isGuard, type Rule } from '../../language/model/policy.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
-import { isGuard, type Judged, judgedRules, outcomesOf } from './outcomes.ts';
+import { type Judged, judgedRules, outcomesOf } from './outcomes.ts';
 
 /** The decision asks the group for so many people or more. */
 export function asksOf(ctx: ProofContext, asked: Pick<AskClaim, 'group' | 'needs'>): SolverLiteral {

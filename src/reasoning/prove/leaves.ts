@@ -18,7 +18,7 @@ import { signedMark } from '../../language/model/vouched.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
-import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
+import { compare, type Decimal, fromNumber, isInRange, zero } from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
 import { type Domain, isCell, isValue, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
@@ -171,10 +171,6 @@ function fitsPlace({ slot, shape, key }: Place, payload: Shape): (value: Value) 
 
 /** The same for the same type, by which what is found with it is found again. */
 const textFits = new WeakMap<Type, Leaf['fits']>();
-
-function isInRange({ low, high }: Range, value: Decimal): boolean {
-  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
-}
 
 function rangeMarks({ low, high }: Range): Decimal[] {
   return [low, high].filter((end) => end !== null);

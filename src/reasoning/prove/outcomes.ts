@@ -2,7 +2,7 @@
 // what the guards that stand in the way ask for. Which rule is named, and who is asked, is not in it.
 
 import type { Outcome } from '../../language/model/decision.ts';
-import type { Rule } from '../../language/model/policy.ts';
+import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { noElements, type ProofContext } from './context.ts';
@@ -60,18 +60,14 @@ function metLiteral(ctx: ProofContext, rule: Rule): SolverLiteral {
   return literal;
 }
 
-type Demand = 'deny' | 'approval' | 'reauth' | 'nothing';
+export type DemandKind = 'deny' | 'approval' | 'reauth' | 'nothing';
 
-function demandOf({ effect, requirement }: Rule): Demand {
+export function demandOf({ effect, requirement }: Rule): DemandKind {
   return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
 }
 
-export function isGuard({ effect }: Rule): boolean {
-  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
-}
-
 /** A guard that is not false stands in the way until it is met. */
-function asked(circuit: Circuit, guards: readonly Judged[], demand: Demand): SolverLiteral {
+function asked(circuit: Circuit, guards: readonly Judged[], demand: DemandKind): SolverLiteral {
   return circuit.or(
     guards
       .filter(({ rule }) => demandOf(rule) === demand)
@@ -82,7 +78,11 @@ function asked(circuit: Circuit, guards: readonly Judged[], demand: Demand): Sol
 }
 
 /** Some allow is true that asks for nothing, for nothing more, or only for one of these. */
-function grantedFor(circuit: Circuit, allows: readonly Judged[], demands: readonly Demand[]): SolverLiteral {
+function grantedFor(
+  circuit: Circuit,
+  allows: readonly Judged[],
+  demands: readonly DemandKind[],
+): SolverLiteral {
   return circuit.or(
     allows.map(({ rule, pair, isMet }) => {
       const demand = demandOf(rule);

@@ -4,7 +4,13 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
-import type { Claim, Guarantee, PolicySet, Rule } from '../../language/model/policy.ts';
+import {
+  type Claim,
+  type Guarantee,
+  isGuard,
+  type PolicySet,
+  type Rule,
+} from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { asClaimed, refutation } from '../../language/spec/claim.ts';
@@ -15,7 +21,6 @@ import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
 import { goesThroughList } from './lower.ts';
-import { isGuard } from './outcomes.ts';
 import { createProblem, enforcedOf, type ProofProblem, quickRules } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
 import { solveFor } from './search.ts';
@@ -88,10 +93,10 @@ export function proveGuarantees(
     const found = decideClaims(set, action, claims, known);
     for (const { claim, verdicts } of open) verdicts.push({ action, ...found.get(claim)! });
   }
-  return asked.map((one) => ({ ...one, kind: joined(one.verdicts.map(({ kind }) => kind)) }));
+  return asked.map((one) => ({ ...one, kind: verdictOfAll(one.verdicts.map(({ kind }) => kind)) }));
 }
 
-/** First what is known, then what few of many rules settle, and the rest together. */
+/** Decides claims about an action: by what is known of them, then by a few of many rules, then the rest together. */
 export function decideClaims(
   set: PolicySet,
   action: string,
@@ -111,7 +116,7 @@ export function decideClaims(
   return open.length === 0 ? found : new Map([...found, ...proveAction(set, action, open)]);
 }
 
-function joined(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
+function verdictOfAll(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
   if (kinds.includes('refuted')) return 'refuted';
   return kinds.includes('undecided') ? 'undecided' : 'proved';
 }
@@ -159,7 +164,7 @@ export function decideWithFew(
     [...groups.values()].flatMap((group) => {
       const first = holdsWithMoreGuards(group[0]!) ? [] : fewOf(guards);
       const left = guards.filter((guard) => !first.includes(guard));
-      return [...withFew({ set, action, all, left }, group)];
+      return [...decideGroup({ set, action, all, left }, group)];
     }),
   );
 }
@@ -178,7 +183,7 @@ interface FewRules {
 }
 
 /** Claims that all hold with more guards, or all do not: one formula a round. */
-function withFew(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
+function decideGroup(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
   const { set, action, all } = few;
   const found = new Map<Claim, Verdict>();
   const left = new Set(few.left);

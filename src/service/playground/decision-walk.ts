@@ -4,7 +4,7 @@
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
-import { type Decision, gates } from '../../language/model/decision.ts';
+import { type Decision, isRefusedByGate } from '../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Truth } from '../../language/model/trace.ts';
@@ -49,7 +49,7 @@ export interface WalkedDecision {
 export function decisionWalk(walked: WalkedDecision, sourceOf: SourceOf): readonly WalkStep[] {
   const { decision, rules } = walked;
   const end = step('decision', `${decision.outcome} by ${decision.by}: ${decision.reason}`);
-  if (isOfGate(decision)) return [step('gate', `The gate refuses: ${decision.reason}.`), end];
+  if (isRefusedByGate(decision)) return [step('gate', `The gate refuses: ${decision.reason}.`), end];
   const allows = rules.filter(({ effect }) => effect === 'allow');
   const others = rules.filter(({ effect }) => effect !== 'allow');
   const stepsOf = (some: readonly ExplainedRule[]): readonly WalkStep[] =>
@@ -61,10 +61,6 @@ export function decisionWalk(walked: WalkedDecision, sourceOf: SourceOf): readon
     ...stepsOf(others),
     end,
   ];
-}
-
-function isOfGate({ by }: Decision): boolean {
-  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
 function step(kind: WalkStep['kind'], text: string): WalkStep {

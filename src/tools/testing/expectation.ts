@@ -10,9 +10,18 @@ import {
 import { exceptText } from '../../language/model/describe.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
-import { find, readDuration, readInteger, readMap, readText, readTexts, readWord } from './fields.ts';
+import {
+  find,
+  readDuration,
+  readIfThere,
+  readInteger,
+  readMap,
+  readText,
+  readTexts,
+  readWord,
+} from './fields.ts';
 import type { Expectation, ExpectedApproval, ExpectedRequirements } from './test-file.ts';
-import type { Located, LocatedMap, Report } from './yaml.ts';
+import type { Located, Report } from './yaml.ts';
 
 /** One thing that came out otherwise. */
 export interface Difference {
@@ -217,13 +226,4 @@ function duration(seconds: number): string {
 
 function listed(items: readonly string[]): string {
   return items.length === 0 ? 'none' : [...new Set(items)].toSorted().join(', ');
-}
-
-function readIfThere<Value>(
-  map: LocatedMap,
-  key: string,
-  read: (value: Located) => Value | null,
-): Value | null {
-  const value = find(map, key);
-  return value === null ? null : read(value);
 }

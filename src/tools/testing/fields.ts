@@ -39,6 +39,15 @@ export function find(map: LocatedMap | null, key: string): Located | null {
   return map?.entries.find((entry: Entry) => entry.key === key)?.value ?? null;
 }
 
+export function readIfThere<Value>(
+  map: LocatedMap,
+  key: string,
+  read: (value: Located) => Value | null,
+): Value | null {
+  const value = find(map, key);
+  return value === null ? null : read(value);
+}
+
 export function readText(located: Located, name: string, report: Report): string | null {
   if (located.kind === 'scalar' && typeof located.value === 'string') return located.value;
   const isScalar = located.kind === 'scalar' && located.value !== null;

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { position, renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
-import { type Decision, gates } from '../../language/model/decision.ts';
+import { type Decision, isRefusedByGate } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
@@ -212,10 +212,6 @@ function decideTwice(
   const explained = explain(set, facts);
   count(explained);
   return { decision, disagreements: [...fields, ...compareTruths(explained, engine, facts)] };
-}
-
-function isRefusedByGate({ by }: Decision): boolean {
-  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
 function compareDecisions(defined: Decision, compiled: Decision): readonly Difference[] {

@@ -38,7 +38,7 @@ import { canonicalEmail } from '../../language/value/email.ts';
 import { parseIp } from '../../language/value/ip.ts';
 import { parseInstantLiteral } from '../../language/value/time.ts';
 import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
-import { find, readBoolean, readMap, readText, readTexts, readWord } from './fields.ts';
+import { readBoolean, readIfThere, readMap, readText, readTexts, readWord } from './fields.ts';
 import type { Amount, GivenReading, GivenRow, GivenSatisfaction, Situation } from './test-file.ts';
 import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
@@ -309,15 +309,6 @@ function isRequirement({ kind, rule: id, span }: GivenSatisfaction, set: PolicyS
 
 function satisfies(kind: 'escalate' | 'reauth', { requirement }: Rule): boolean {
   return requirement !== null && (requirement.kind === 'approval') === (kind === 'escalate');
-}
-
-function readIfThere<Value>(
-  map: LocatedMap,
-  key: string,
-  read: (value: Located) => Value | null,
-): Value | null {
-  const value = find(map, key);
-  return value === null ? null : read(value);
 }
 
 /** The attributes that are known, without the others. */

@@ -3,7 +3,7 @@
 
 import type { Json } from '../../model/json.ts';
 import type { Range, Type } from '../../model/type.ts';
-import { compare, type Decimal, fromNumber, isInteger, parseDecimal } from '../../value/decimal.ts';
+import { type Decimal, fromNumber, isInRange, isInteger, parseDecimal } from '../../value/decimal.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { length } from '../../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
@@ -58,7 +58,7 @@ function textReader(type: Extract<Type, { kind: 'text' }>): CellReader {
   return ofText((text) => {
     const value = read(text) as string | null;
     if (value === null || !hasLength) return value;
-    return isWithin(type.length, fromNumber(length(value))) ? value : null;
+    return isInRange(type.length, fromNumber(length(value))) ? value : null;
   });
 }
 
@@ -66,7 +66,7 @@ function numberReader(isWhole: boolean, range: Range, format: TableFormat): Cell
   return (source) => {
     const value = format === 'csv' ? parseDecimal(String(source)) : decimalOf(source);
     if (value === null || (isWhole && !isInteger(value))) return null;
-    return isWithin(range, value) ? value : null;
+    return isInRange(range, value) ? value : null;
   };
 }
 
@@ -77,7 +77,7 @@ function decimalOf(source: Json): Decimal | null {
 function timeReader(parse: (text: string) => Decimal | null, range: Range): CellReader {
   return ofText((text) => {
     const value = parse(text);
-    return value !== null && isWithin(range, value) ? value : null;
+    return value !== null && isInRange(range, value) ? value : null;
   });
 }
 
@@ -92,14 +92,10 @@ function listReader(
       : format === 'csv'
         ? (source as string).split(';')
         : null;
-    if (parts === null || !isWithin(range, fromNumber(parts.length))) return null;
+    if (parts === null || !isInRange(range, fromNumber(parts.length))) return null;
     const cells = parts.map((part) =>
       read(typeof part === 'string' && format === 'csv' ? part.trim() : part),
     );
     return cells.includes(null) ? null : (cells as TableCell[]);
   };
-}
-
-function isWithin({ low, high }: Range, value: Decimal): boolean {
-  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
 }

@@ -1,7 +1,7 @@
 // From a rule as written to a rule as meant: its whole condition, its points, what it asks for and its reason. Which
 // clauses an effect takes, and how often, has been checked with the syntax; the first of each kind counts here.
 
-import { type Span, spanning } from '../../diagnostic/span.ts';
+import { isWithinSpan, spanning } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Effect, Requirement, Rule, Template } from '../../model/policy.ts';
 import { booleanType, quantity } from '../../model/type.ts';
@@ -121,14 +121,10 @@ function joinConditions(parts: readonly (Expression | null)[], node: RuleNode): 
   if (first === undefined) return { kind: 'literal', value: true, type: booleanType, span: node.name.span };
   if (known.length === 1) return first;
   // The parts that the rule adds to its policy's condition stand together.
-  const inRule = known.find((part) => isWithin(part.span, node.span));
+  const inRule = known.find((part) => isWithinSpan(part.span, node.span));
   const operands = known.flatMap((part) => (part.kind === 'and' ? part.operands : [part]));
   const span = spanning((inRule ?? first).span, known.at(-1)?.span ?? first.span);
   return { kind: 'and', operands, type: booleanType, span };
-}
-
-function isWithin(inner: Span, outer: Span): boolean {
-  return inner.file === outer.file && inner.start >= outer.start && inner.end <= outer.end;
 }
 
 function conditionText(node: RuleNode, around: Around): string {

@@ -8,12 +8,11 @@ import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
-import { type Decimal, fromNumber } from '../../value/decimal.ts';
+import { type Decimal, fromNumber, isInRange } from '../../value/decimal.ts';
 import { parseIp } from '../../value/ip.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { cut, escapeControls, length } from '../../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
-import { withinCode } from './payload.ts';
 
 /** Code points of an undeclared key that a pointer quotes at most. */
 const quotedKeyLengthMax = 100;
@@ -87,9 +86,9 @@ function isOfType(type: Type, value: unknown): boolean {
       return typeof value === 'string' && isText(type, value);
     case 'number':
     case 'money':
-      return typeof value === 'number' && Number.isFinite(value) && withinCode(type.range, fromNumber(value));
+      return typeof value === 'number' && Number.isFinite(value) && isInRange(type.range, fromNumber(value));
     case 'integer':
-      return Number.isInteger(value) && withinCode(type.range, fromNumber(value as number));
+      return Number.isInteger(value) && isInRange(type.range, fromNumber(value as number));
     case 'date':
       return isPoint(value, type.range, parseDate);
     case 'timestamp':
@@ -101,7 +100,7 @@ function isOfType(type: Type, value: unknown): boolean {
     case 'ip':
       return typeof value === 'string' && parseIp(value) !== null;
     case 'list':
-      return Array.isArray(value) && withinCode(type.length, fromNumber(value.length));
+      return Array.isArray(value) && isInRange(type.length, fromNumber(value.length));
     case 'record':
       return isJsonObject(value);
   }
@@ -116,7 +115,7 @@ function hasCurrency(type: Type, { owner, payload }: Placed): boolean {
 
 function isPoint(value: unknown, range: Range, parse: (text: string) => Decimal | null): boolean {
   const point = typeof value === 'string' ? parse(value) : null;
-  return point !== null && withinCode(range, point);
+  return point !== null && isInRange(range, point);
 }
 
 /** Patterns and length speak of the canonical form. */
@@ -125,7 +124,7 @@ function isText(type: TextType, sent: string): boolean {
   return (
     text !== null &&
     (type.values === null || type.values.includes(text)) &&
-    withinCode(type.length, fromNumber(length(text))) &&
+    isInRange(type.length, fromNumber(length(text))) &&
     type.patterns.every((pattern) => matches(pattern, text))
   );
 }

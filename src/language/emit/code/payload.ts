@@ -7,7 +7,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Field, MoneyType, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
 import type { FieldKind } from '../../value/canonical-text.ts';
-import { compare, type Decimal, formatDecimal } from '../../value/decimal.ts';
+import { formatDecimal, isInRange } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
 import { exact, type Numeric } from '../runtime/quantity.ts';
@@ -205,14 +205,9 @@ function pointTest(writer: Writer, type: Extract<Type, { range: Range }>, value:
   const key = `${type.kind} ${low && formatDecimal(low)}..${high && formatDecimal(high)}`;
   const test = writer.bindings.bind(key, () => (text: string) => {
     const point = parse(text);
-    return point !== null && withinCode(type.range, point);
+    return point !== null && isInRange(type.range, point);
   });
   return js`typeof ${value} === "string" && ${test}(${value})`;
-}
-
-/** Whether a decimal is within a range, both ends included. */
-export function withinCode({ low, high }: Range, value: Decimal): boolean {
-  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
 }
 
 /** The tests of a JavaScript number against the ends that there are. */
@@ -220,7 +215,7 @@ function numberRange(writer: Writer, range: Range, value: Js): readonly Js[] {
   const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
   if (!isPlainRange(range)) {
     const key = `range ${range.low && formatDecimal(range.low)}..${range.high && formatDecimal(range.high)}`;
-    const test = writer.bindings.bind(key, () => (number: Numeric) => withinCode(range, exact(number)));
+    const test = writer.bindings.bind(key, () => (number: Numeric) => isInRange(range, exact(number)));
     return [js`${test}(${value})`];
   }
   return [

@@ -84,13 +84,13 @@ export class ListedDecider implements Decider {
 
   decide(facts: Facts): Decision {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
-    return this.#said(this.#settled(this.#tryBeforeRisk(facts), facts), facts);
+    return this.#withReason(this.#settled(this.#tryBeforeRisk(facts), facts), facts);
   }
 
   decideAll(facts: Facts): DecidedAll {
     const before = this.#tryAll(facts);
     const settled = this.#settled(before, facts);
-    const decision = this.#said(settled, facts);
+    const decision = this.#withReason(settled, facts);
     return { decision, truths: this.#truths(before, facts), risk: settled.risk };
   }
 
@@ -99,13 +99,13 @@ export class ListedDecider implements Decider {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
     const before = this.#tryBeforeRisk(facts);
     const settled = this.#settled(before, facts);
-    const decision = this.#said(settled, facts);
+    const decision = this.#withReason(settled, facts);
     const count = this.#hasAfterRisk ? this.#fireAgain(facts) : before;
     return { decision, firing: this.#firing, count, risk: settled.risk };
   }
 
   /** The decision, with the values that its reason shows. */
-  #said({ decision, risk, shows }: Settled, facts: Facts): Decision {
+  #withReason({ decision, risk, shows }: Settled, facts: Facts): Decision {
     if (shows === null) return decision;
     this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);

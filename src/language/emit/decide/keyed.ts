@@ -1,5 +1,5 @@
-// An action of few rules at work. The truths of its rules are one number, and where nothing has been satisfied that
-// number alone says what the decision is: decisions are made once a number and kept.
+// Decides an action of few rules. The truths of its rules are one number, its key, and where nothing has been satisfied the
+// key alone says what the decision is: decisions are made once for each key and kept.
 // INVARIANT: what is kept is what `settle` makes of the same truths, and nobody can change it.
 
 import type { Decision } from '../../model/decision.ts';
@@ -48,7 +48,7 @@ export class KeyedDecider implements Decider {
   /** The code's, to be found here at once. */
   readonly #beforeRisk: Evaluate;
   /** By key, decisions that say the same to every request; null where keys are many. */
-  readonly #said: (Decision | undefined)[] | null;
+  readonly #unvaried: (Decision | undefined)[] | null;
   readonly #code: KeyedCode;
   readonly #rules: readonly RuleHead[];
   readonly #state: State;
@@ -74,7 +74,7 @@ export class KeyedDecider implements Decider {
     this.#truths = rules.map(() => 0);
     this.#hasLets = lets.length > 0;
     this.#few = rules.length <= rulesInArrayMax ? Array(3 ** rules.length).fill(undefined) : null;
-    this.#said = this.#few === null ? null : ([...this.#few] as undefined[]);
+    this.#unvaried = this.#few === null ? null : ([...this.#few] as undefined[]);
     const readRisk = rules.filter((rule) => rule.readsRisk).length;
     // A power is a double to the engine unless it is told otherwise.
     this.#keysBeforeRisk = (3 ** (rules.length - readRisk)) | 0;
@@ -86,21 +86,21 @@ export class KeyedDecider implements Decider {
 
   decide(facts: Facts): Decision {
     const key = this.#key(facts);
-    if (this.#said === null || !isNothing(facts.satisfied))
-      return this.#say(this.#settled(key, facts), facts);
-    return this.#said[key] ?? this.#sayFirst(this.#said, key, facts);
+    if (this.#unvaried === null || !isNothing(facts.satisfied))
+      return this.#withReason(this.#settled(key, facts), facts);
+    return this.#unvaried[key] ?? this.#decideFirst(this.#unvaried, key, facts);
   }
 
-  #sayFirst(said: (Decision | undefined)[], key: number, facts: Facts): Decision {
+  #decideFirst(unvaried: (Decision | undefined)[], key: number, facts: Facts): Decision {
     const settled = this.#settled(key, facts);
-    if (settled.shows === null && this.#isKept) said[key] = settled.decision;
-    return this.#say(settled, facts);
+    if (settled.shows === null && this.#isKept) unvaried[key] = settled.decision;
+    return this.#withReason(settled, facts);
   }
 
   decideAll(facts: Facts): DecidedAll {
     const key = this.#key(facts);
     const settled = this.#settled(key, facts);
-    const decision = this.#say(settled, facts);
+    const decision = this.#withReason(settled, facts);
     this.#readTruths(key);
     return { decision, truths: this.#truths, risk: settled.risk };
   }
@@ -111,7 +111,7 @@ export class KeyedDecider implements Decider {
   }
 
   /** The decision, with the values that its reason shows. */
-  #say({ decision, risk, shows }: Settled, facts: Facts): Decision {
+  #withReason({ decision, risk, shows }: Settled, facts: Facts): Decision {
     if (shows === null) return decision;
     this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);

@@ -18,7 +18,7 @@ import {
 import type { PackedProgram } from '../packed/packed.ts';
 import type { ActionProgram, Digest, Program } from '../program.ts';
 import { createPlanning, meteringContent, type Planning } from './meters.ts';
-import { planAction, planAlone, type RuleAlone, rulesByAction, used } from './plan.ts';
+import { planAction, planAlone, type RuleAlone, readByActions, rulesByAction } from './plan.ts';
 
 /** What one set leaves for the next. */
 export interface PlanCache {
@@ -82,15 +82,15 @@ export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
     actions: new Map(actions.map(({ action, block }) => [action.key, block])),
     indexes: indexesOf(actions.map(({ action, index }) => [action.key, index])),
     lists: partsOf(
-      used(set.lists, blocks, ({ lists }) => lists),
+      readByActions(set.lists, blocks, ({ lists }) => lists),
       cache,
     ),
     tables: partsOf(
-      used(set.tables, blocks, ({ tables }) => tables),
+      readByActions(set.tables, blocks, ({ tables }) => tables),
       cache,
     ),
     hours: partsOf(
-      used(set.hours, blocks, ({ hours }) => hours),
+      readByActions(set.hours, blocks, ({ hours }) => hours),
       cache,
     ),
   });

@@ -19,9 +19,9 @@ export function plan(set: PolicySet, digest: Digest): Program {
   );
   return {
     actions,
-    lists: used(set.lists, [...actions.values()], (action) => action.lists),
-    tables: used(set.tables, [...actions.values()], (action) => action.tables),
-    hours: used(set.hours, [...actions.values()], (action) => action.hours),
+    lists: readByActions(set.lists, [...actions.values()], (action) => action.lists),
+    tables: readByActions(set.tables, [...actions.values()], (action) => action.tables),
+    hours: readByActions(set.hours, [...actions.values()], (action) => action.hours),
   };
 }
 
@@ -134,7 +134,7 @@ export function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, 
 }
 
 /** The declarations that some action reads, by name. */
-export function used<T, A>(
+export function readByActions<T, A>(
   declared: ReadonlyMap<string, T>,
   actions: readonly A[],
   namesOf: (action: A) => readonly string[],

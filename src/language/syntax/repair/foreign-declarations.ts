@@ -203,8 +203,9 @@ export function repairTimeout(here: Cursor): Repair | null {
 /** `P7D` and `PT15M`. */
 export function repairIsoDuration(here: Cursor): Repair | null {
   const { token } = here;
+  if (!beforeDuration.has(here.type(-1))) return null;
   const [, date, amount = '', unit = ''] = /^P(T?)(\d{1,6})([SMHD])$/.exec(token.image) ?? [];
-  if (amount === '' || (date === '') !== (unit === 'D') || !beforeDuration.has(here.type(-1))) return null;
+  if (amount === '' || (date === '') !== (unit === 'D')) return null;
   const write = amount + isoUnits[unit];
   const message = `\`${token.image}\` is not how durations are written`;
   return { code: 'duration-spelling', message, write, read: [retype(token, literal.duration, write)] };

@@ -161,10 +161,11 @@ function repairBetween(here: Cursor): Repair | null {
 
 /** `True`, `None` and their like. */
 export function repairValue(here: Cursor): Repair | null {
-  const { image } = here.token;
   const before = here.type(-1);
+  if (!comparing.has(before) && !beforeCondition.has(before)) return null;
+  const { image } = here.token;
   const write = values.get(image);
-  if (write === undefined || !(comparing.has(before) || beforeCondition.has(before))) return null;
+  if (write === undefined) return null;
   const message = `\`${image}\` is no value here`;
   if (write !== 'null') return { message, write, read: here.readAs(write) };
   const path = here.pathBefore(-1);

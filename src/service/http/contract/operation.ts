@@ -53,6 +53,16 @@ export interface Parameter {
   readonly example: string;
 }
 
+/** A parameter of the query that may be left out. */
+export function queryParameter(
+  name: string,
+  description: string,
+  schema: JsonSchema,
+  example: string,
+): Parameter {
+  return { name, in: 'query', isRequired: false, description, schema, example };
+}
+
 interface RequestBody {
   readonly description: string;
   readonly schema: JsonSchema;

@@ -11,7 +11,7 @@ import { nameOfDifference } from '../../store/contract/state.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Downloads } from '../calls/downloads.ts';
 import { type Route, route } from '../calls/route.ts';
-import type { JsonSchema, Parameter } from '../contract/operation.ts';
+import { type JsonSchema, type Parameter, queryParameter } from '../contract/operation.ts';
 import { collect, type PagePlace, pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, textOrNull, time, timeText } from '../contract/schemas.ts';
@@ -25,14 +25,14 @@ interface AuditDeps {
 }
 
 const times: readonly Parameter[] = [
-  filter('from', 'From this moment on.', time, '2026-03-02T00:00:00Z'),
-  filter('to', 'Before this moment.', time, '2026-03-03T00:00:00Z'),
+  queryParameter('from', 'From this moment on.', time, '2026-03-02T00:00:00Z'),
+  queryParameter('to', 'Before this moment.', time, '2026-03-03T00:00:00Z'),
 ];
 
 const filters: readonly Parameter[] = [
-  filter('who', 'Words in who did it, in whatever case.', text(300), 'ann@example.com'),
-  filter('what', 'What was done.', text(100), 'agent-revoked'),
-  filter('subject', 'The id of what was changed.', text(200), 'b3f1c2d4-0000-4000-8000-000000000000'),
+  queryParameter('who', 'Words in who did it, in whatever case.', text(300), 'ann@example.com'),
+  queryParameter('what', 'What was done.', text(100), 'agent-revoked'),
+  queryParameter('subject', 'The id of what was changed.', text(200), 'b3f1c2d4-0000-4000-8000-000000000000'),
   ...times,
 ];
 
@@ -164,10 +164,6 @@ const verifyRecords = route<AuditDeps, { cursor?: string }>({
 });
 
 export const auditRoutes: readonly Route<AuditDeps>[] = [listChanges, exportRecords, verifyRecords];
-
-function filter(name: string, description: string, schema: JsonSchema, example: string): Parameter {
-  return { name, in: 'query', isRequired: false, description, schema, example };
-}
 
 function readFilters(query: Readonly<Record<string, string>>): (change: ChangeRow) => boolean {
   const { who = '', what, subject, from, to } = query;

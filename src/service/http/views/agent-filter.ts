@@ -7,19 +7,20 @@ import { type AgentRow, agentStatuses } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { notFound } from '../calls/refusals.ts';
 import type { ManagedCall } from '../calls/route.ts';
-import type { JsonSchema, Parameter } from '../contract/operation.ts';
+import { type Parameter, queryParameter } from '../contract/operation.ts';
 import { text } from '../contract/schemas.ts';
 
 export const agentFilters: readonly Parameter[] = [
-  filter('status', 'How it stands.', { type: 'string', enum: agentStatuses }, 'active'),
-  filter('tier', 'Its risk tier.', { type: 'string', enum: riskTiers }, 'high'),
-  filter('owner', 'Its control owner.', text(400), 'ann@example.com'),
-  filter('text', 'Words in its name, id, control owner or tags, in whatever case.', text(200), 'buyer'),
+  queryParameter('status', 'How it stands.', { type: 'string', enum: agentStatuses }, 'active'),
+  queryParameter('tier', 'Its risk tier.', { type: 'string', enum: riskTiers }, 'high'),
+  queryParameter('owner', 'Its control owner.', text(400), 'ann@example.com'),
+  queryParameter(
+    'text',
+    'Words in its name, id, control owner or tags, in whatever case.',
+    text(200),
+    'buyer',
+  ),
 ];
-
-function filter(name: string, description: string, schema: JsonSchema, example: string): Parameter {
-  return { name, in: 'query', isRequired: false, description, schema, example };
-}
 
 export function isAskedFor(query: ManagedCall<unknown>['query'], agent: AgentRow): boolean {
   const { status = agent.status, tier = agent.riskTier, owner = agent.controlOwner, text = '' } = query;

@@ -71,7 +71,13 @@ export const agentExample = {
   changed_at: '2026-03-02T10:00:00.000Z',
 };
 
-export function shownKey({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow) {
+/** A key of an agent, or of an enforcement point. */
+export function shownKey({
+  id,
+  createdAtMs,
+  notAfterMs,
+  lastUsedAtMs,
+}: Pick<KeyRow, 'id' | 'createdAtMs' | 'notAfterMs' | 'lastUsedAtMs'>) {
   return {
     id,
     created_at: timeText(createdAtMs),

@@ -1,6 +1,6 @@
 // An enforcement point as the management API shows it, with the names of its agents. INVARIANT: no key is among it.
 
-import { keysOf, type UsedPointKey } from '../../agents/points/change-point.ts';
+import { keysOf } from '../../agents/points/change-point.ts';
 import type { EnforcementPoint } from '../../agents/points/point.ts';
 import { agentStatuses } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -31,22 +31,6 @@ export async function shownPoint(
     last_seen_at: timeTextOrNull(seenAtMs === 0 ? null : seenAtMs),
   };
 }
-
-export function shownPointKey({ id, createdAtMs, notAfterMs, lastUsedAtMs }: UsedPointKey) {
-  return {
-    id,
-    created_at: timeText(createdAtMs),
-    not_after: timeTextOrNull(notAfterMs),
-    last_used_at: timeTextOrNull(lastUsedAtMs),
-  };
-}
-
-export const pointKeySchema = objectSchema({
-  id: text(100),
-  created_at: time,
-  not_after: timeOrNull,
-  last_used_at: timeOrNull,
-});
 
 const assignedSchema: JsonSchema = {
   type: 'array',

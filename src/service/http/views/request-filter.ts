@@ -5,7 +5,7 @@ import { askedStatuses } from '../../store/contract/records.ts';
 import { type WantedText, wantedText } from '../../store/contract/search-text.ts';
 import type { RequestFilter, Store } from '../../store/contract/store.ts';
 import { actorOf, type ManagedCall } from '../calls/route.ts';
-import type { Parameter } from '../contract/operation.ts';
+import { type Parameter, queryParameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { viewDecisions } from './request.ts';
 
@@ -80,7 +80,7 @@ export function filterParameter(
   values?: readonly string[],
 ): Parameter {
   const schema = values === undefined ? { type: 'string' } : { type: 'string', enum: values };
-  return { name, in: 'query', isRequired: false, description, schema, example };
+  return queryParameter(name, description, schema, example);
 }
 
 export const requestFilters: readonly Parameter[] = [

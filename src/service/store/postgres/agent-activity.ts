@@ -1,8 +1,7 @@
 // An agent's requests taken together. INVARIANT: each read looks at a bounded stretch of the agent's own records.
 
 import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
-import { outOfOrderMs } from '../shared/request-walk.ts';
-import { numberAfter } from './request-lists.ts';
+import { numberBefore } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 
 /** Records that are looked through at once. */
@@ -41,7 +40,7 @@ const grantedText = `
 
 export function activityStore({ rows, snapshot }: ReadPool): ActivityStore {
   return {
-    numberBefore: async (atMs) => (await snapshot((read) => numberAfter(read, atMs - 2 * outOfOrderMs))) - 1,
+    numberBefore: (atMs) => numberBefore({ snapshot }, atMs),
     async outcomes({ agentId, kind, afterSequence }) {
       const found = await rows<Counted>(counts[kind], [agentId, afterSequence]);
       const through = found.length === 0 ? null : Math.max(...found.map(({ last }) => last));

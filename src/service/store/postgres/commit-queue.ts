@@ -1,7 +1,7 @@
-// Writes one after the other over one connection: requests that come while it is busy are the next batch, and one statement;
-// any other write is a transaction, and they take turns. INVARIANT: a promise resolves only after the server has acknowledged the commit; when the
-// connection breaks, what was under way is uncertain, all that waits is refused, and nothing is sent before the slot is
-// claimed again.
+// The queue of writes over one connection to PostgreSQL. Requests that come while it is busy are the next batch, which is one
+// statement; any other write is a transaction in turn. INVARIANT: a promise resolves only after the server has acknowledged
+// the commit; when the connection breaks, what was under way is uncertain, all that waits is refused, and nothing is sent
+// before the slot is claimed again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Durability } from '../contract/durability.ts';

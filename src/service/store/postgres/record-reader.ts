@@ -2,9 +2,8 @@
 // schema it reads nothing.
 
 import type { LogRecord, RecordReader } from '../contract/log.ts';
-import { outOfOrderMs } from '../shared/request-walk.ts';
 import { settledSequence } from './chain.ts';
-import { numberAfter } from './request-lists.ts';
+import { numberBefore } from './request-lists.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
 import { createReadPool, type Rows } from './server/read-pool.ts';
@@ -24,7 +23,7 @@ export async function openPostgresRecords(url: string): Promise<RecordReader> {
   return {
     records: (after, countMax) => snapshot((rows) => readRecords(rows, after, after + countMax)),
     extent: () => readExtent(rows),
-    numberBefore: async (atMs) => (await snapshot((rows) => numberAfter(rows, atMs - 2 * outOfOrderMs))) - 1,
+    numberBefore: (atMs) => numberBefore({ snapshot }, atMs),
     close,
   };
 }

@@ -26,7 +26,7 @@ import {
   wasGranted,
 } from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
-import type { Rows } from './server/read-pool.ts';
+import type { ReadPool, Rows } from './server/read-pool.ts';
 
 /** The walk of a list: of one agent, of one status, or of all. */
 export const databaseWalks = {
@@ -203,6 +203,11 @@ function cut(
     if (one.isFound) found.push(one);
   }
   return { found, next: looked.length === lookedThroughMax ? last : null };
+}
+
+/** A number below those of all requests that were made at the time or later, and not much below. */
+export async function numberBefore({ snapshot }: Pick<ReadPool, 'snapshot'>, atMs: number): Promise<number> {
+  return (await snapshot((rows) => numberAfter(rows, atMs - 2 * outOfOrderMs))) - 1;
 }
 
 /** A number above those of all requests that were made at the time or before, and not much above. */

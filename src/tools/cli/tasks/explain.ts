@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import { nearestOf } from '../../../language/diagnostic/suggest.ts';
-import { type Decision, gates, type Requirements } from '../../../language/model/decision.ts';
+import { type Decision, isRefusedByGate, type Requirements } from '../../../language/model/decision.ts';
 import { exceptText } from '../../../language/model/describe.ts';
 import type { PolicySet, Rule } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
@@ -48,7 +48,7 @@ export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): E
   if (!isDeepStrictEqual(decision, authorize(set, facts))) {
     throw new Error(`the compiled policies and the definition disagree on a request for ${action}`);
   }
-  if (isRefusedAtGate(decision))
+  if (isRefusedByGate(decision))
     return { set, action, decision, rules: [], near: [], unknown: [], changes: [], facts };
   return {
     set,
@@ -60,10 +60,6 @@ export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): E
     unknown: unknownFacts(set, facts),
     changes: smallestChange(set, facts, { decide }),
   };
-}
-
-function isRefusedAtGate({ by }: Decision): boolean {
-  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
 /** A few lines. An action that is not declared gets the nearest one that is. */
@@ -145,7 +141,7 @@ export function renderRisk({ set, rules }: Explained): string {
 
 /** One line for each change; changes that the agent does not control come separately. */
 export function renderChanges({ changes, decision }: Explained): string {
-  if (isRefusedAtGate(decision)) return '';
+  if (isRefusedByGate(decision)) return '';
   const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
   const lines = (wanted: readonly SmallestChange[]): readonly string[] => wanted.map(({ text }) => text);
   const others = changes.filter((change) => !isOwn(change));

@@ -10,6 +10,7 @@ import {
   createCompileCache,
   type PolicySources,
 } from '../../../pipeline.ts';
+import { applyEdits } from '../../testing/mutation/edit.ts';
 
 const roundsMax = 10;
 
@@ -129,14 +130,6 @@ function applyFixes(sources: PolicySources, fixes: readonly OfferedFix[]): Polic
     return own.length === 0 ? file : { ...file, text: applyEdits(file.text, own) };
   });
   return { ...sources, files };
-}
-
-/** Takes edits from the last to the first, so that the places of those to come stay right. */
-function applyEdits(text: string, edits: readonly Edit[]): string {
-  return edits.reduce(
-    (edited, { span, text: written }) => edited.slice(0, span.start) + written + edited.slice(span.end),
-    text,
-  );
 }
 
 function describe({ diagnostic, fix }: OfferedFix, { files }: PolicySources): AppliedFix {

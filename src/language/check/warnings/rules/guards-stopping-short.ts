@@ -2,6 +2,7 @@
 // `allow` still grants it: the larger amounts, which matter more, pass unguarded.
 
 import type { FieldRead } from '../../../model/expression.ts';
+import { isGuard } from '../../../model/policy.ts';
 import { compare, type Decimal } from '../../../value/decimal.ts';
 import { isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
 import type { DomainAtom, Values } from '../../logic/value-sets.ts';
@@ -181,10 +182,6 @@ interface Above {
   readonly key: string;
   readonly high: Decimal;
   readonly others: readonly DomainAtom[];
-}
-
-function isGuard({ effect }: RuleInPolicy['rule']): boolean {
-  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }
 
 /** Upper ends of the amounts of the payload that have a lower one too, where larger amounts can be. */

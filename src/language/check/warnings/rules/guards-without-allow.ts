@@ -1,5 +1,6 @@
 // A guard on actions that nothing allows never meets a grant: an `allow` is missing, or the guard is left over.
 
+import { isGuard } from '../../../model/policy.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
@@ -9,7 +10,7 @@ export function guardsWithoutAllow({ env, around }: ExaminedRule): GroupRule {
     const isAllowed = around
       .meeting(actions)
       .some((group) => group.rules.some(({ rule }) => rule.effect === 'allow'));
-    if (!isAllowed) rules.filter(isGuard).forEach(report);
+    if (!isAllowed) rules.filter(({ rule }) => isGuard(rule)).forEach(report);
   };
 
   function report({ rule, name }: RuleInPolicy): void {
@@ -20,8 +21,4 @@ export function guardsWithoutAllow({ env, around }: ExaminedRule): GroupRule {
       }),
     );
   }
-}
-
-function isGuard({ rule: { effect } }: RuleInPolicy): boolean {
-  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }

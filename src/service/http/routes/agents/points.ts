@@ -12,15 +12,8 @@ import { type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { idParameter, listReply, objectSchema, text, timeText } from '../../contract/schemas.ts';
-import {
-  pointExample,
-  pointKeySchema,
-  pointReply,
-  pointSchema,
-  pointWithKey,
-  shownPoint,
-  shownPointKey,
-} from '../../views/point.ts';
+import { keySchema, shownKey } from '../../views/agent.ts';
+import { pointExample, pointReply, pointSchema, pointWithKey, shownPoint } from '../../views/point.ts';
 import { graceSecondsMax } from './agent-keys.ts';
 import { by } from './agents.ts';
 
@@ -171,7 +164,7 @@ const listPointKeys = route<PointDeps>({
     summary: 'The keys of a point: when they were made, were last used and end; the oldest first',
     parameters: [pointId],
     replies: {
-      200: listReply('The keys', pointKeySchema, {
+      200: listReply('The keys', keySchema, {
         id: 'Ab3dEf6h',
         created_at: pointExample.created_at,
         not_after: null,
@@ -182,7 +175,7 @@ const listPointKeys = route<PointDeps>({
   },
   handle: async ({ store }, call) => {
     const { id } = await pointOf(store, call);
-    return { items: (await changes.keysOf(store.documents, id)).map(shownPointKey) };
+    return { items: (await changes.keysOf(store.documents, id)).map(shownKey) };
   },
 });
 
