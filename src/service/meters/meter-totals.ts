@@ -117,8 +117,7 @@ export function createMeterTotals(): MeterTotals {
       if (meanwhile.entered.has(requestId) || end === null) continue;
       const window = windowOf(definition, key);
       const atMs = end ?? grantedAtMs;
-      // A wait that ends from now on ends in the window, and the rest of the past may show how; what was read before
-      // reading it failed is read again.
+      // A wait may end before the rest of the past shows how; and where reading fails, what has been read is read again.
       meanwhile.entered.add(requestId);
       if (atMs === null) reserveIn(window, requestId, contribution);
       else window.grant({ requestId, atMs, contribution });
