@@ -356,7 +356,9 @@ class Search {
     if (this.#problem.open.length === 0) return;
     if (this.#solve(assumptions) !== true) return;
     const asked = this.#sided(this.#request());
-    if (!isOne(asked)) this.#need(wronglyGuessed(this.#problem, asked.after));
+    // Two decisions take longer than the open rules of one side.
+    const wrong = wronglyGuessed(this.#problem, asked.after);
+    if (wrong.length > 0 && !isOne(asked)) this.#need(wrong);
   }
 
   #need(ids: readonly string[]): void {
