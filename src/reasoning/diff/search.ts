@@ -26,7 +26,7 @@ import {
 import { FreshProof } from './fresh-proof.ts';
 import { enlarged } from './huge.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
-import { type JointProblem, wronglyGuessed } from './joint-problem.ts';
+import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import { keyOfRegion, type Region } from './regions.ts';
@@ -344,7 +344,7 @@ class Search {
       if (this.#needed.size > 0) return null;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
       if (other !== null) return other;
-      for (const { span } of this.#ctx.guesses.values())
+      for (const span of misjudged(this.#problem, facts))
         if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
