@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { writ } from './writ.ts';
 
 const payments = join(import.meta.dirname, '../../policies/payments');
+const coding = join(import.meta.dirname, '../../policies/coding');
 
 function temporaryFile(name: string): string {
   return join(mkdtempSync(join(tmpdir(), 'writ-prove-')), name);
@@ -42,6 +43,14 @@ describe('writ prove', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('amuont');
     expect((await writ(['prove', payments, 'never allow'])).code).toBe(2);
+  });
+
+  it('names of a condition that goes on and on the beginning', async () => {
+    const claim = 'never allow unapproved when payload.command contains "rm -rf"';
+    const { code, stdout } = await writ(['prove', coding, claim, '--on', 'shell.run']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('`every c in commands(payload.command)');
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(500);
   });
 
   it('writes proofs that check, and not once a clause is missing or the policies are others', async () => {

@@ -2,10 +2,11 @@
 // The formula admits that, and then says the decision that the definition says. By hand, a million requests:
 // node test/laws/proofs.ts 1000000, or with other random sets and another seed: node test/laws/proofs.ts 100000 60 3
 
+import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Decision } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
@@ -154,52 +155,71 @@ function truthsOf(
   return truths;
 }
 
-interface Share {
+/** One set of `lawSets`, by its place there. */
+interface Task {
+  readonly place: number;
   readonly perAction: number;
-  readonly randomSets: number;
   readonly seed: number;
-  /** Takes each n-th set, from this one on. */
-  readonly first: number;
-  readonly every: number;
 }
 
-async function holdShare({ perAction, randomSets, seed, first, every }: Share): Promise<Tally> {
-  const total: Tally = { requests: 0, actions: 0, disagreements: [] };
-  for (const [at, named] of (await lawSets(randomSets)).entries()) {
-    if (at % every !== first) continue;
-    const tally = holdLaw(named, perAction, { seed });
-    total.requests += tally.requests;
-    total.actions += tally.actions;
-    total.disagreements.push(...tally.disagreements);
-  }
-  return total;
-}
+const roundRequests = 100_000;
 
-function inThread(share: Share): Promise<Tally> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(import.meta.filename, { workerData: share });
-    worker.once('message', resolve).once('error', reject);
-  });
-}
-
+/** In rounds, each with a seed of its own, until so many requests were of their action's shape. */
 async function holdByHand(): Promise<void> {
-  const [wanted, randomSets, seed] = [100_000, 60, 7].map((own, at) => Number(process.argv[2 + at] ?? own));
-  const actions = (await lawSets(randomSets!)).reduce((sum, { set }) => sum + set.actions.size, 0);
-  const share = { perAction: Math.ceil((wanted! / actions) * 1.1), randomSets: randomSets!, seed: seed! };
-  const threads = Math.max(1, availableParallelism());
-  const shares = Array.from({ length: threads }, (_, first) => ({ ...share, first, every: threads }));
-  const tallies = await Promise.all(shares.map(inThread));
-  const sum = (of: 'requests' | 'actions'): number => tallies.reduce((all, one) => all + one[of], 0);
-  const disagreements = tallies.flatMap((one) => one.disagreements);
-  for (const one of disagreements.slice(0, 10))
-    console.error(JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
-  const seconds = (performance.now() / 1_000).toFixed(0);
-  console.log(
-    `${sum('requests')} requests, ${sum('actions')} actions, ${disagreements.length} disagreements, ${seconds} s in ${threads} threads`,
+  const [wanted = 0, randomSets = 0, seed = 0] = [100_000, 60, 7].map((own, at) =>
+    Number(process.argv[2 + at] ?? own),
   );
-  process.exitCode = disagreements.length > 0 ? 1 : 0;
+  const sets = await lawSets(randomSets);
+  const actions = sets.reduce((sum, { set }) => sum + set.actions.size, 0);
+  const perAction = Math.ceil(Math.min(wanted, roundRequests) / actions);
+  const workers = Array.from(
+    { length: availableParallelism() },
+    () => new Worker(import.meta.filename, { workerData: { randomSets } }),
+  );
+  const found: Disagreement[] = [];
+  let [requests, round] = [0, 0];
+  for (; requests < wanted && found.length === 0; round += 1) {
+    const tasks = sets.map((_, place): Task => ({ place, perAction, seed: seed + round }));
+    for (const tally of await holdAll(workers, tasks)) {
+      requests += tally.requests;
+      found.push(...tally.disagreements);
+    }
+    const seconds = (performance.now() / 1_000).toFixed(0);
+    console.error(`${requests} requests, ${found.length} disagreements, ${seconds} s`);
+  }
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  for (const one of found.slice(0, 10))
+    console.error(JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+  console.log(
+    `${requests} requests, ${actions} actions, ${found.length} disagreements, seeds ${seed} to ${seed + round - 1}`,
+  );
+  process.exitCode = found.length > 0 ? 1 : 0;
 }
 
-if (!isMainThread && parentPort !== null && workerData?.perAction !== undefined)
-  parentPort.postMessage(await holdShare(workerData));
+/** Each thread takes the next task when it is done with one. */
+async function holdAll(workers: readonly Worker[], tasks: readonly Task[]): Promise<readonly Tally[]> {
+  const left = tasks.values();
+  const tallies = await Promise.all(workers.map((worker) => holdNext(worker, left)));
+  return tallies.flat();
+}
+
+async function holdNext(worker: Worker, left: Iterable<Task>): Promise<readonly Tally[]> {
+  const tallies: Tally[] = [];
+  for (const task of left) {
+    const answer = once(worker, 'message') as Promise<readonly Tally[]>;
+    worker.postMessage(task);
+    tallies.push(...(await answer));
+  }
+  return tallies;
+}
+
+async function answerTasks(port: MessagePort, randomSets: number): Promise<void> {
+  const sets = await lawSets(randomSets);
+  port.on('message', ({ place, perAction, seed }: Task) =>
+    port.postMessage(holdLaw(sets[place]!, perAction, { seed })),
+  );
+}
+
+if (!isMainThread && parentPort !== null && workerData?.randomSets !== undefined)
+  await answerTasks(parentPort, workerData.randomSets);
 else if (process.argv[1] === import.meta.filename) await holdByHand();

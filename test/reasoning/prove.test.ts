@@ -85,6 +85,58 @@ guarantee g on pay.make { ${claim} }`;
   });
 });
 
+describe('what bounds a value', () => {
+  const declared = `
+action page.open { link: url, note: string 2..8, at: path, amount: number, many: [{ less: number -0.05..0 }] ..9, tags: [string] 1..3 }
+`;
+  it.each([
+    ['port(payload.link) > -2', 'never allow', 'refuted'],
+    ['port(payload.link) > -2', 'never allow when port(payload.link) < 0', 'proved'],
+    ['sum one in payload.many (one.less) < -0.3', 'never allow', 'undecided'],
+    ['payload.amount > 0', 'never allow when length(payload.note) > 8', 'proved'],
+    ['payload.amount > 0', 'never allow when length(payload.note) < 2', 'proved'],
+    ['payload.amount > 0', 'never allow when length(payload.note) == 8', 'refuted'],
+    ['payload.amount > 0', 'never allow when length(payload.tags) == 0', 'proved'],
+    ['payload.amount > 0', 'never allow when length(payload.tags) == 3', 'refuted'],
+    ['now > 2027-01-01T00:00:00Z', 'never allow when now < 2027-01-01T00:00:00Z', 'proved'],
+    ['now > 2027-01-01T00:00:00Z', 'never allow when now == 2027-01-01T00:00:00Z', 'proved'],
+    ['now > 2027-01-01T00:00:00Z', 'never allow when now > 2027-01-02T00:00:00Z', 'refuted'],
+    ['now == 2027-01-01T00:00:00Z', 'never allow when now > 2026-01-01T00:00:00Z', 'refuted'],
+    ['payload.at inside "/a/b"', 'never allow when payload.at inside "/a/c"', 'proved'],
+    ['payload.at inside "/a/b"', 'never allow when not (payload.at starts with "/a/b")', 'proved'],
+    ['payload.at inside "/a/b"', 'never allow when payload.at inside "/a"', 'refuted'],
+    ['payload.at starts with "/a/b"', 'never allow when not (payload.at inside "/a/b")', 'refuted'],
+    ['payload.at inside "/"', 'never allow when payload.at inside "."', 'proved'],
+    ['payload.at inside "."', 'never allow when payload.at == "a/b"', 'refuted'],
+    ['2 * payload.amount > 20', 'never allow when payload.amount <= 10', 'proved'],
+    ['payload.amount / 4 > 2.5', 'never allow when payload.amount <= 10', 'proved'],
+    ['payload.amount / 3 > 2.5', 'never allow when payload.amount <= 7.5', 'undecided'],
+    ['payload.amount + 5 > 20 and payload.amount < 1_000', 'never allow when payload.amount <= 15', 'proved'],
+    ['payload.amount + 5 <= 20', 'always allow when payload.amount in 0.01..15', 'proved'],
+    ['payload.amount + 5 <= 20', 'always allow when payload.amount in 0..15', 'refuted'],
+  ])('allow when %s: %s is %s', (condition, claim, expected) => {
+    const text = `${declared}policy p on page.open { allow few when ${condition} }\nguarantee g on page.open { ${claim} }`;
+    expect(ofText(text).kind).toBe(expected);
+  });
+});
+
+describe('conditions over what a text holds', () => {
+  it.each([
+    ['never allow when payload.line == "rm -r ."', 'proved'],
+    ['never allow when payload.line == "ls && rm -r ."', 'proved'],
+    ['never allow when payload.line == "ls"', 'refuted'],
+    ['never allow when payload.line contains "rm"', 'undecided'],
+  ])('%s is %s', (claim, expected) => {
+    const text = `
+action shell.run { line: string }
+policy p on shell.run {
+  allow reading when every c in commands(payload.line) (c.program in ["ls", "cat"] and no a in c.args (a == "-x"))
+}
+guarantee g on shell.run { ${claim} }`;
+    expect(ofText(text).kind).toBe(expected);
+  });
+});
+
 describe('what is not followed through', () => {
   it.each([
     'payload.total * payload.part > 10',

@@ -70,6 +70,25 @@ function isSatisfiable({ variables, clauses, assumptions }: Formula): boolean {
 }
 
 describe('Solver', () => {
+  it('says of literals only what holds of all assignments, and answers afterwards as before', () => {
+    const random = createRandom(17);
+    let said = 0;
+    for (let round = 0; round < 500; round += 1) {
+      const formula = randomFormula(random);
+      const solver = solverOf(formula);
+      if (random.chance(0.5)) solver.solve(assumedOf(random, formula));
+      const literals = Array.from({ length: formula.variables }, (_, variable) => 2 * variable);
+      for (const [variable, holds] of solver.implied(formula.assumptions, literals).entries()) {
+        if (holds === null) continue;
+        said += 1;
+        const opposite = 2 * variable + (holds ? 1 : 0);
+        expect(isSatisfiable({ ...formula, assumptions: [...formula.assumptions, opposite] })).toBe(false);
+      }
+      expect(solver.solveNear(formula.assumptions)).toBe(isSatisfiable(formula));
+    }
+    expect(said).toBeGreaterThan(1_000);
+  });
+
   it('answers as all assignments do, with a model, or a core and a log that checks', () => {
     const random = createRandom(11);
     const answers = { yes: 0, no: 0 };

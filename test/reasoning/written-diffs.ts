@@ -28,6 +28,14 @@ const tagged = (quantifier: string): string =>
   shared(`some l in payload.links (l.host == "intra" and ${quantifier} t in l.tags (t == "ok"))`);
 const partners = `policy p on pay.send { allow partner when payload.to in partners  allow any after approval by finance }`;
 
+const posted = (condition: string): string =>
+  `list own = ["www.our.example", "todo.example"]
+  action page.post { url: url, at: path, size: number, width: number }
+  policy p on page.post { allow own when ${condition} }`;
+const sent = (amount: string, note: string, day: string): string =>
+  `action pay.note { amount: ${amount}, note: ${note}, ${day} }
+  policy p on pay.note { allow small when payload.amount in 0.01..1_000 }`;
+
 const everyTag = 'some l in payload.links ((l.host == "intra") and every t in l.tags (t == "ok"))';
 const someTag = 'some l in payload.links ((l.host == "intra") and some t in l.tags (t == "ok"))';
 const noneOf = (text: string): string => text.replace('some', 'no');
@@ -109,6 +117,43 @@ export const writtenDiffs: readonly KeptDiff[] = [
     findings: [
       `1 DENY ALLOW: ${noneOf(everyTag)}, or that is unknown and ${someTag}`,
       `5 ALLOW DENY: ${everyTag} and ${noneOf(someTag)}, or that is unknown`,
+    ],
+  },
+  {
+    name: 'a list of hosts gives way to a domain',
+    before: posted('host(payload.url) in own'),
+    after: posted('host(payload.url) within "our.example"'),
+    findings: [
+      '1 DENY ALLOW: host(payload.url) not in own and host(payload.url) ends with ".our.example"',
+      '1 DENY ALLOW: host(payload.url) == "our.example"',
+      '5 ALLOW DENY: host(payload.url) in own and not (host(payload.url) ends with ".our.example")',
+    ],
+  },
+  {
+    name: 'a folder is tested by how a path begins',
+    before: posted('payload.at inside "/work"'),
+    after: posted('payload.at starts with "/work"'),
+    findings: ['1 DENY ALLOW: payload.at starts with "/work" and not (payload.at inside "/work")'],
+  },
+  {
+    name: 'a limit is written as a product and a quotient',
+    before: posted('payload.size <= 100 and payload.width > 30'),
+    after: posted('payload.size * 0.5 <= 50 and payload.width / 8 > 3.75'),
+    findings: [],
+  },
+  {
+    name: 'an instant is an hour later',
+    before: posted('now < 2027-01-01T00:00:00Z'),
+    after: posted('now < 2027-01-01T01:00:00Z'),
+    findings: ['1 DENY ALLOW: now >= 2027-01-01T00:00:00Z and < 2027-01-01T01:00:00Z'],
+  },
+  {
+    name: 'a text may be longer, and a field may be left out',
+    before: sent('number 0.01..', 'string ..200', 'day: date'),
+    after: sent('number 0..', 'string ..400', 'day?: date'),
+    findings: [
+      '4 DENY ALLOW: payload.note was not admitted as string ..200 and payload.amount >= 0.01 and <= 1000',
+      '4 DENY ALLOW: payload.day is left out and payload.amount >= 0.01 and <= 1000',
     ],
   },
 ];

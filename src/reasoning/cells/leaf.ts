@@ -52,7 +52,7 @@ export interface Leaf {
   readonly fits: (value: Value) => boolean;
   /** Patterns that a text matches by its declaration. */
   readonly patterns: readonly string[];
-  /** How long a text may be by its declaration. */
+  /** How long a text or a list may be by its declaration. */
   readonly lengths: Range;
   /** What it is a function of. */
   readonly base: { readonly leaf: Leaf; readonly of: (value: Value) => Value | Unknown } | null;

@@ -11,6 +11,7 @@ import { evaluate } from '../../language/spec/evaluate.ts';
 import { globLiteralParts } from '../../language/value/glob.ts';
 import type { Hours } from '../../language/value/hours.ts';
 import type { Cidr } from '../../language/value/ip.ts';
+import { canonicalPath } from '../../language/value/path.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
 import type { Domain } from './leaf.ts';
 import { quotedForProgram } from './programs.ts';
@@ -56,7 +57,7 @@ export function understand(expression: Expression, set: PolicySet, domain: Domai
         ? { kind: 'network', cidr: expression.cidr }
         : valuesOf(expression, set);
     case 'time':
-      return ofTime(expression, set) ?? valuesOf(expression, set);
+      return ofTime(expression, set) ?? valuesOf(expression, set, isInstant);
     case 'text':
       return ofText(expression, set) ?? looseOf(expression, set);
     case 'presence':
@@ -109,8 +110,8 @@ function isPlaceholderRead(expression: Expression): boolean {
 
 type Values = Extract<Understood, { readonly kind: 'values' }>;
 
-/** Comparison with, or membership among, constants. */
-function valuesOf(expression: Expression, set: PolicySet): Values | null {
+/** Comparison with, or membership among, constants, of what `isRead` says is the leaf. */
+function valuesOf(expression: Expression, set: PolicySet, isRead = isPlaceholderRead): Values | null {
   const of = (values: Value | Unknown | null, otherwise: boolean): Values | null => {
     if (values === null || values === unknown) return null;
     const list = Array.isArray(values) ? values.flat() : [values];
@@ -120,13 +121,13 @@ function valuesOf(expression: Expression, set: PolicySet): Values | null {
   switch (expression.kind) {
     case 'compare': {
       const { left, right, operator } = expression;
-      if (isPlaceholderRead(left)) return of(constantOf(right, set), operator === '!=');
-      return isPlaceholderRead(right) ? of(constantOf(left, set), operator === '!=') : null;
+      if (isRead(left)) return of(constantOf(right, set), operator === '!=');
+      return isRead(right) ? of(constantOf(left, set), operator === '!=') : null;
     }
     case 'in-list':
-      return isPlaceholderRead(expression.subject) ? listed(set.lists.get(expression.list)) : null;
+      return isRead(expression.subject) ? listed(set.lists.get(expression.list)) : null;
     case 'in-elements':
-      return isPlaceholderRead(expression.subject) ? of(constantOf(expression.elements, set), false) : null;
+      return isRead(expression.subject) ? of(constantOf(expression.elements, set), false) : null;
     default:
       return null;
   }
@@ -252,11 +253,19 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
         'starts with': `${quotedForProgram(part)}.*`,
         'ends with': `.*${quotedForProgram(part)}`,
         contains: `.*${quotedForProgram(part)}.*`,
-        inside: null,
+        inside: insidePattern(part),
       };
       return forms[expression.operator];
     }
     default:
       return null;
   }
+}
+
+/** Of paths as rules see them: without `.`, `..` and empty segments. Null where the folder is no path. */
+function insidePattern(folder: string): string | null {
+  const canonical = canonicalPath(folder);
+  if (canonical === null) return null;
+  if (canonical === '/') return '/.*';
+  return canonical === '.' ? '[^/].*' : `${quotedForProgram(canonical)}(/.*)?`;
 }

@@ -4,8 +4,8 @@
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import { isGuard, type PolicySet, type Rule } from '../../language/model/policy.ts';
-import { comparisonCall } from '../prove/comparison.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { comparisonCall } from '../prove/rewrite.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { isAlike, readsChanged } from './declarations.ts';

@@ -219,7 +219,7 @@ function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
   );
   return [...groups.values()].map((group) => ({
     ...group[0]!,
-    actions: group.flatMap(({ actions }) => actions).toSorted(),
+    actions: [...new Set(group.flatMap(({ actions }) => actions))].toSorted(),
     isMetBy: (asked: AskedRequest) => group.some((one) => one.isMetBy(asked)),
   }));
 }

@@ -56,8 +56,12 @@ function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: Asking): Hull 
     confirm([...must, notLiteral(leaf.order[first]!)]);
     return null;
   }
-  const low = lowest((at) => canBe(notLiteral(leaf.order[at + 1]!)), first, last);
-  const high = highest((at) => canBe(leaf.order[at]!), low, last);
+  // Mostly the clauses alone say where it lies.
+  const isLater = ctx.circuit.solver.implied(must, leaf.order);
+  const from = Math.max(first, isLater.lastIndexOf(true));
+  const to = Math.max(from, isLater.indexOf(false) - 1);
+  const low = lowest((at) => canBe(notLiteral(leaf.order[at + 1]!)), from, to);
+  const high = highest((at) => canBe(leaf.order[at]!), low, to);
   for (const end of new Set([low, high])) confirm([...must, ...inCell(leaf, end)]);
   if (low === first && high === last) return null;
   return {

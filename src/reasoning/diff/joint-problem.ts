@@ -1,12 +1,14 @@
 // One action under two policy sets as one formula: both decide the same request, of which nothing has been approved yet.
 // Its regions are the ways in which the two may differ; together they are every way.
 
+import type { Span } from '../../language/diagnostic/span.ts';
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { resolveFacts } from '../../language/spec/payload.ts';
 import { isTwoValued } from '../cells/two-valued.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { lowerCondition } from '../prove/lower.ts';
@@ -161,6 +163,18 @@ function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
   };
   return { outcome, enforcement: enforcementOf(ctx, { outcome, ruled, isValid }) };
 }
+
+/** Conditions of which the last model says something else than the definition does of the request. */
+export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly Span[] {
+  const { set, original } = joint;
+  const known = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
+  return ctx.conditions
+    .filter(({ expression, pair }) => evaluateCondition(expression, known) !== textTruth(ctx, pair))
+    .map(({ expression }) => expression.span);
+}
+
+/** None of these conditions reads it. */
+const anyRisk = { low: 0, high: 100 };
 
 /** Ids of open rules that say of a request, as the set of now knows it, something else than the last model does. */
 export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts): readonly string[] {

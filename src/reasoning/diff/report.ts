@@ -11,7 +11,7 @@ import { claimedOutcomes, refutation } from '../../language/spec/claim.ts';
 import { horizon } from '../cells/times.ts';
 import { type ClaimVerdict, type KnownVerdict, proveGuarantees } from '../prove/prove.ts';
 import { requestJson } from '../prove/report/request-json.ts';
-import { claimText, textAt } from '../prove/report/wording.ts';
+import { claimText, shownCondition, textAt } from '../prove/report/wording.ts';
 import type { FiledRequests, Tallied } from '../replay/tally.ts';
 import { isAlike, readsChanged } from './declarations.ts';
 import type { PolicyDiff } from './diff.ts';
@@ -220,7 +220,9 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     when,
     causes: causes.map((cause) => reportedCause(sides, cause)),
     example: example === null ? null : reportedExample(example),
-    guessed: [...new Set(guessed.map((span) => textAt(span, sourceOf)))].filter((text) => text !== ''),
+    guessed: [...new Set(guessed.map((span) => shownCondition(textAt(span, sourceOf))))].filter(
+      (text) => text !== '',
+    ),
   };
 }
 

@@ -26,7 +26,7 @@ import {
 import { FreshProof } from './fresh-proof.ts';
 import { enlarged } from './huge.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
-import { type JointProblem, wronglyGuessed } from './joint-problem.ts';
+import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import { keyOfRegion, type Region } from './regions.ts';
@@ -344,7 +344,7 @@ class Search {
       if (this.#needed.size > 0) return null;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
       if (other !== null) return other;
-      for (const { span } of this.#ctx.guesses.values())
+      for (const span of misjudged(this.#problem, facts))
         if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
@@ -356,7 +356,9 @@ class Search {
     if (this.#problem.open.length === 0) return;
     if (this.#solve(assumptions) !== true) return;
     const asked = this.#sided(this.#request());
-    if (!isOne(asked)) this.#need(wronglyGuessed(this.#problem, asked.after));
+    // Two decisions take longer than the open rules of one side.
+    const wrong = wronglyGuessed(this.#problem, asked.after);
+    if (wrong.length > 0 && !isOne(asked)) this.#need(wrong);
   }
 
   #need(ids: readonly string[]): void {

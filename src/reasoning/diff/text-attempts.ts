@@ -6,6 +6,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { toNumber } from '../../language/value/decimal.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
@@ -28,7 +29,9 @@ export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly 
   const conditions = rules.map(({ condition }) => writtenOut(ctx, condition, noElements));
   const named = [...new Set(conditions.flatMap((condition) => [...textsIn(ctx.set, condition)]))];
   const links = conditions.some(readsLinks) ? linksToTry : [];
-  const hosts = named.filter((text) => /^[\w-]+(\.[\w-]+)+$/.test(text));
+  const hosts = named.flatMap((text) =>
+    /^[\w-]*(\.[\w-]+)+$/.test(text) ? [text.replace(/^\./, 'any.')] : [],
+  );
   const parts = named.filter((text) => text.length <= 4 && !/^\w*$/.test(text));
   const addresses = hosts.flatMap((host) => [`https://${host}/`, `http://${host}/a`]);
   const joined = addresses.flatMap((address) =>
@@ -38,8 +41,28 @@ export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly 
   const framed = framesOf(conditions).flatMap(([start, end]) =>
     sentences.slice(0, framedMax).map((text) => `${start} ${text} ${end}`),
   );
-  const all = [...named, ...links, ...plainTexts, ...addresses, ...joined, ...framed, ...sentences];
+  const all = [
+    ...named,
+    ...links,
+    ...plainTexts,
+    ...lengthsOf(ctx),
+    ...addresses,
+    ...joined,
+    ...framed,
+    ...sentences,
+  ];
   return [...new Set(all)];
+}
+
+const longMax = 10_000;
+
+/** As short and as long as texts may be on either side. */
+function lengthsOf({ leaves }: ProofContext): readonly string[] {
+  const ends = [...leaves.values()].flatMap(({ domain, lengths: { low, high } }) =>
+    domain === 'text' ? [low, high] : [],
+  );
+  const lengths = ends.flatMap((end) => (end === null ? [] : [toNumber(end)]));
+  return [...new Set(lengths)].flatMap((length) => (length <= longMax ? ['x'.repeat(length)] : []));
 }
 
 /** The plainest address first; several, for conditions that count them. */

@@ -10,10 +10,9 @@ import { type Cell, isValue, keyOf, type Leaf, marksOf, namedCount } from '../ce
 import { textVectors } from '../cells/text-vectors.ts';
 import { jointPatternsMax } from '../cells/texts.ts';
 import type { Understood } from '../cells/understand.ts';
-import { comparisonCall } from '../prove/comparison.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { type LeafCondition, leafCondition } from '../prove/leaf-atom.ts';
-import { firstElse } from '../prove/rewrite.ts';
+import { comparisonCall, firstElse } from '../prove/rewrite.ts';
 import { solveNearFor } from '../prove/search.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 import { highest, inCell, lowest } from './hulls.ts';

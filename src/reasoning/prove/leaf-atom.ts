@@ -106,24 +106,42 @@ function truthOver(ctx: ProofContext, condition: Expression, leaf: Leaf): LeafAt
   };
 }
 
-/** Null where it reads what no leaf is. */
-function leavesIn(ctx: ProofContext, expression: Expression, elements: Elements): Set<Leaf> | null {
+/** Null where it reads what no leaf is; `bound` are the variables of quantifiers over what a text holds. */
+function leavesIn(
+  ctx: ProofContext,
+  expression: Expression,
+  elements: Elements,
+  bound: ReadonlySet<string> = noVariables,
+): Set<Leaf> | null {
   const leaf = leafOf(ctx, expression, elements);
   if (leaf !== null) return new Set([leaf]);
   switch (expression.kind) {
     case 'field':
+      return bound.has(expression.root) ? new Set() : null;
     case 'fact':
     case 'meter':
     case 'let':
     case 'now':
     case 'risk':
-    case 'quantify':
       return null;
-    default: {
-      const parts = childrenOf(expression).map((part) => leavesIn(ctx, part, elements));
-      return parts.includes(null) ? null : new Set(parts.flatMap((part) => [...part!]));
+    case 'quantify': {
+      // Inside of another one, how often it goes round would count, too.
+      if (elements.size > 0) return null;
+      const inner = new Set(bound).add(expression.variable);
+      return union([
+        ...expression.sources.map((source) => leavesIn(ctx, source, elements, bound)),
+        leavesIn(ctx, expression.body, elements, inner),
+      ]);
     }
+    default:
+      return union(childrenOf(expression).map((part) => leavesIn(ctx, part, elements, bound)));
   }
+}
+
+const noVariables: ReadonlySet<string> = new Set();
+
+function union(parts: readonly (Set<Leaf> | null)[]): Set<Leaf> | null {
+  return parts.includes(null) ? null : new Set(parts.flatMap((part) => [...part!]));
 }
 
 /** The cells of an amount know nothing of its currency. */

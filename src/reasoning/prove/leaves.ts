@@ -18,7 +18,7 @@ import { signedMark } from '../../language/model/vouched.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
-import { compare, type Decimal, fromNumber, isInRange, zero } from '../../language/value/decimal.ts';
+import { type Decimal, fromNumber, isInRange, zero } from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
 import { type Domain, isCell, isValue, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
@@ -89,7 +89,8 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     states: place.states,
     values: type.kind === 'text' ? (type.values ?? []) : [],
     fits: fitsPlace(place, ctx.action.shape),
-    ...(type.kind === 'text' ? { patterns: type.patterns, lengths: type.length } : {}),
+    ...(type.kind === 'text' ? { patterns: type.patterns } : {}),
+    ...('length' in type ? { lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
   // Where a point has to vouch, it may or may not, whatever conditions on the point say.
@@ -97,6 +98,8 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
   if (field.steps.length > 0) tieToHolder(ctx, leaf, field, elements);
   return leaf;
 }
+
+const noLengths: Range = { low: null, high: null };
 
 export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): Leaf {
   return {
@@ -107,7 +110,7 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     values: [],
     fits: () => true,
     patterns: [],
-    lengths: { low: null, high: null },
+    lengths: noLengths,
     base: null,
     atoms: [],
     atomsByText: new Map(),
@@ -268,11 +271,12 @@ function callLeaf(
   const isNumber = builtin === 'length' || builtin === 'port';
   const of = (value: Value): Value | Unknown =>
     calls[builtin]([counted === null ? value : (calls.links([value], 0) as Value)], 0);
+  const lengths = builtin === 'length' && counted === null ? base.lengths : noLengths;
   const derived = addLeaf(ctx, {
     ...plainLeaf(ctx, key, isNumber ? 'integer' : 'text'),
     states: { ...noStates, unknown: true },
-    fits: (value) => !isNumber || compare(zero, value as Decimal) <= 0,
-    marks: builtin === 'length' ? [zero] : [],
+    fits: (value) => !isNumber || isInRange({ ...lengths, low: lengths.low ?? zero }, value as Decimal),
+    marks: isNumber ? [zero, ...rangeMarks(lengths)] : [],
     base: { leaf: base, of },
   });
   ctx.afterCut.push(() => tieToBase(ctx, derived, isAlwaysKnown(builtin, args[0]!)));

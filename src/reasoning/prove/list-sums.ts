@@ -154,7 +154,7 @@ function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElemen
     fits: (value) =>
       (low === null || compare(low, value as Decimal) <= 0) &&
       (high === null || compare(value as Decimal, high) <= 0),
-    marks: [zero, ...(high === null ? [] : [high])],
+    marks: [zero, low, high].filter((end) => end !== null),
   });
   const rest = { leaf, isWhole: ctx.circuit.free(true), isKnown: ctx.circuit.free(true) };
   ctx.rests.set(key, rest);

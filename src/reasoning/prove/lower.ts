@@ -14,14 +14,13 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { constantOf } from '../cells/understand.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { boundText } from './bounds.ts';
-import { comparisonCall } from './comparison.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { equalityAtom } from './equality.ts';
 import { leafAtom } from './leaf-atom.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
-import { expressionMeaning, firstElse, replaced, writtenOut } from './rewrite.ts';
+import { comparisonCall, expressionMeaning, firstElse, replaced, writtenOut } from './rewrite.ts';
 import { riskAtom } from './risk.ts';
 import { sumAtom } from './sums.ts';
 

@@ -11,12 +11,11 @@ import { countsWithin } from '../cells/windows.ts';
 import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
 import { type MeterEnds, noElements, type ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
-import { placeholderRead } from './rewrite.ts';
+import { type Comparison, comparisonCall, literalNode, placeholderRead } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
 export function meterAtom(

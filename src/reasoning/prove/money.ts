@@ -6,11 +6,10 @@ import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { quantity } from '../../language/model/type.ts';
 import type { Money } from '../../language/model/value.ts';
 import type { Pair } from '../solver/circuit.ts';
-import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { fieldLeaf, placeOfField } from './leaves.ts';
-import { placeholderRead } from './rewrite.ts';
+import { type Comparison, comparisonCall, literalNode, placeholderRead } from './rewrite.ts';
 
 export function moneyAtom(
   ctx: ProofContext,

@@ -15,10 +15,9 @@ import { constantOf } from '../cells/understand.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
-import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
 import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
 import { hasValue, isUnknown, leafOf, tagElement } from './leaves.ts';
-import { writtenOut } from './rewrite.ts';
+import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewrite.ts';
 
 const elementsMax = 24;
 

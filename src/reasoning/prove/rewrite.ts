@@ -1,8 +1,10 @@
-// Expressions made over: lets and facts about the action written out, and one part replaced by another.
+// Expressions made over: lets and facts about the action written out, and one part replaced by another; and new ones.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
-import type { Expression, FieldRead } from '../../language/model/expression.ts';
+import type { ComparisonOperator, Expression, FieldRead } from '../../language/model/expression.ts';
+import { booleanType } from '../../language/model/type.ts';
+import type { Value } from '../../language/model/value.ts';
 import { placeholder } from '../cells/understand.ts';
 import type { Elements, ProofContext } from './context.ts';
 
@@ -160,4 +162,23 @@ export function firstElse(expression: Expression): Extract<Expression, { readonl
 
 export function replaced(expression: Expression, part: Expression, by: Expression): Expression {
   return expression === part ? by : mapOperands(expression, (operand) => replaced(operand, part, by));
+}
+
+/** With a constant, as the makers of atoms are given it. */
+export interface Comparison {
+  readonly operator: ComparisonOperator;
+  readonly constant: Value;
+  readonly elements: Elements;
+}
+
+export function comparisonCall(
+  operator: ComparisonOperator,
+  left: Expression,
+  right: Expression,
+): Expression {
+  return { kind: 'compare', operator, left, right, type: booleanType, span: left.span };
+}
+
+export function literalNode(value: Value, { type, span }: Pick<Expression, 'type' | 'span'>): Expression {
+  return { kind: 'literal', value, type, span };
 }

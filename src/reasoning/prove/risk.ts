@@ -3,8 +3,8 @@
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { negatedLiteral, type Pair, type Weighted } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import type { Comparison } from './comparison.ts';
 import { noElements, type ProofContext } from './context.ts';
+import type { Comparison } from './rewrite.ts';
 
 const riskMax = 100;
 

@@ -4,10 +4,10 @@
 
 import { descendants } from '../../language/model/children.ts';
 import { currencyPlace } from '../../language/model/currency.ts';
-import type { ComparisonOperator, Expression, Quantify } from '../../language/model/expression.ts';
+import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
 import { anyText } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
-import { compare, type Decimal, fromNumber } from '../../language/value/decimal.ts';
+import { type Decimal, fromNumber } from '../../language/value/decimal.ts';
 import type { Leaf } from '../cells/leaf.ts';
 import { constantOf } from '../cells/understand.ts';
 import {
@@ -23,14 +23,12 @@ import {
 } from '../linear/fraction.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { longestOf } from './bounds.ts';
-import { comparisonCall, literalNode } from './comparison.ts';
 import type { Elements, MeterEnds, ProofContext } from './context.ts';
+import { exactLiteral, inverseOf, isShortProduct } from './digits.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
 import { listSum, type SumParts } from './list-sums.ts';
 import { meterEnds } from './meters.ts';
-import { elementPlaces } from './quantifiers.ts';
-import { expressionMeaning } from './rewrite.ts';
+import { comparisonCall, expressionMeaning, literalNode } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
 /** What is added up, each with how often. A reading is two numbers, of which `ends` says which is meant. */
@@ -239,10 +237,15 @@ const daySeconds = fractionOf(fromNumber(86_400));
 
 function arithmeticSum(
   ctx: ProofContext,
-  { operator, left, right }: Extract<Expression, { readonly kind: 'arithmetic' }>,
+  expression: Extract<Expression, { readonly kind: 'arithmetic' }>,
   elements: Elements,
 ): Sum | null {
-  if (operator === '/') return null;
+  const { operator, left, right } = expression;
+  if (operator === '/') {
+    const dividend = sumOf(ctx, left, elements);
+    const by = isShortProduct(ctx, expression, elements) ? inverseOf(constantOf(right, ctx.set)) : null;
+    return dividend === null || by === null ? null : scaled(dividend, fractionOf(by));
+  }
   const [a, b] = [sumOf(ctx, left, elements), sumOf(ctx, right, elements)];
   if (a === null || b === null) return null;
   if (operator === '*') {
@@ -288,69 +291,6 @@ function isExact(ctx: ProofContext, { side, sum }: Side, elements: Elements): So
   return exactLiteral(ctx, { side, leaves, elements });
 }
 
-interface Calculated {
-  readonly side: Expression;
-  readonly leaves: readonly Leaf[];
-  readonly elements: Elements;
-}
-
-/** A literal that may be either where the digits may be too many. */
-function exactLiteral(ctx: ProofContext, { side, leaves, elements }: Calculated): SolverLiteral {
-  if (isShort(ctx, side, elements)) return ctx.circuit.yes;
-  const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
-  const key = `digits ${places.join()} ${expressionMeaning(side)}`;
-  const known = ctx.bounds.get(key);
-  if (known !== undefined) return known.literal;
-  const literal = ctx.circuit.free(true);
-  ctx.bounds.set(key, { span: side.span, literal, why: 'many digits', leaves });
-  return literal;
-}
-
 function hasArithmetic(expression: Expression): boolean {
   return expression.kind === 'arithmetic';
-}
-
-const termsMax = 6;
-const smallMax = fromNumber(1e12);
-const smallMin = fromNumber(-1e12);
-
-/** A sum of few days, multiplied, and whole numbers with declared ends, which is far from too many digits. */
-function isShort(ctx: ProofContext, side: Expression, elements: Elements): boolean {
-  let terms = 0;
-  const visit = (part: Expression): boolean => {
-    terms += 1;
-    const constant = constantOf(part, ctx.set);
-    if (constant !== null)
-      return typeof constant === 'object' && 'coefficient' in constant && isSmall(constant as Decimal);
-    if (part.kind === 'arithmetic') return part.operator !== '/' && visit(part.left) && visit(part.right);
-    if (part.kind === 'negate') return visit(part.operand);
-    if (part.kind === 'now') return true;
-    if (part.kind === 'quantify') return isShortOfAll(ctx, part);
-    const type = part.kind === 'field' ? placeOfField(ctx, part, elements)?.slot.type : undefined;
-    if (type?.kind === 'date' || type?.kind === 'timestamp' || type?.kind === 'datetime') return true;
-    if (type?.kind !== 'integer' || type.range.low === null || type.range.high === null) return false;
-    return isSmall(type.range.low) && isSmall(type.range.high);
-  };
-  return visit(side) && terms <= 2 * termsMax && !multipliesTimes(side);
-}
-
-const elementsMax = 1_000_000;
-
-/** Few enough whole numbers with declared ends. */
-function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
-  const [first] = elementPlaces(ctx, sources)?.places ?? [];
-  const longest = sources.reduce((total, source) => total + longestOf(source), 0);
-  return (
-    first !== undefined && longest <= elementsMax && isShort(ctx, body, new Map([[variable, first.element]]))
-  );
-}
-
-function isSmall(value: Decimal): boolean {
-  return value.exponent >= -6 && compare(smallMin, value) <= 0 && compare(value, smallMax) <= 0;
-}
-
-/** Fractions of seconds have many digits already. */
-function multipliesTimes(side: Expression): boolean {
-  if (side.kind !== 'arithmetic') return false;
-  return side.operator === '*' || multipliesTimes(side.left) || multipliesTimes(side.right);
 }

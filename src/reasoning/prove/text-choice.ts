@@ -175,12 +175,13 @@ function webTexts(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): reado
     if (cell === null || !isValue(cell.value)) return null;
     if (!cell.isOther)
       return typeof cell.value === 'string' ? cell.value : String(toNumber(cell.value as Decimal));
-    return of?.rest === null ? null : (vectorTexts(ctx, of!)[0] ?? null);
+    const text = of?.rest === null ? undefined : vectorTexts(ctx, of!)[0];
+    // A host begins with a label.
+    return text?.replace(/^\./, 'any.') ?? null;
   };
   if (!family.some(({ key }) => /^(?:host|scheme|port)\(/.test(key))) return [];
   const [scheme, host, port] = [part('scheme') ?? 'https', part('host') ?? 'www.example.net', part('port')];
   const ports = port === null ? ['', ':8443'] : ['', `:${port}`];
-  return ports.flatMap((at) =>
-    ['/', '/a', '/a?b', '/a?b#c'].map((tail) => `${scheme}://${host}${at}${tail}`),
-  );
+  const tails = ['/', '/a', '/a?b', '/a?b#c', ...vectorTexts(ctx, leaf).map((text) => `/${text}`)];
+  return ports.flatMap((at) => tails.map((tail) => `${scheme}://${host}${at}${tail}`));
 }

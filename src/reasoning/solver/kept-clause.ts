@@ -9,3 +9,10 @@ export interface KeptClause {
   readonly levels: number | null;
   isDropped: boolean;
 }
+
+/** Drops the half of the learnt clauses that joins most decisions, but for those that join two. */
+export function usefulOf(learned: readonly KeptClause[]): KeptClause[] {
+  const sorted = learned.toSorted((a, b) => a.levels! - b.levels!);
+  for (const clause of sorted.slice(sorted.length >> 1)) clause.isDropped = clause.levels! > 2;
+  return sorted.filter(({ isDropped }) => !isDropped);
+}

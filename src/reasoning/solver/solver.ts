@@ -5,7 +5,7 @@
 
 import { ActivityOrder } from './activity-order.ts';
 import { ClausePlaces } from './clause-places.ts';
-import type { KeptClause } from './kept-clause.ts';
+import { type KeptClause, usefulOf } from './kept-clause.ts';
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 import { luby } from './luby.ts';
 import { Model } from './model.ts';
@@ -13,7 +13,6 @@ import { Phases } from './phases.ts';
 import { Watchers } from './watchers.ts';
 
 const free = -1;
-const noReason = null;
 const restartUnit = 100;
 const learnedKept = 2_000;
 
@@ -60,7 +59,7 @@ export class Solver {
   variable(isTriedTrue = false): SolverLiteral {
     const variable = this.#levels.length;
     this.#levels.push(0);
-    this.#reasons.push(noReason);
+    this.#reasons.push(null);
     this.phases.append(isTriedTrue);
     this.#isSeen.push(false);
     this.#values.push(free, free);
@@ -78,15 +77,12 @@ export class Solver {
     if (literals.length > 1) this.#watch({ literals, levels: null, isDropped: false });
     else if (literals.length === 0) this.#isImpossible = true;
     else {
-      this.#assign(literals[0]!, noReason);
+      this.#assign(literals[0]!, null);
       this.#isImpossible = this.#propagate() !== null;
     }
   }
 
-  /**
-   * Null where `conflictsMax` conflicts have not settled it. Questions that begin with the same assumptions are answered
-   * faster one after the other.
-   */
+  /** Null where `conflictsMax` conflicts have not settled it. Questions with the same first assumptions are answered faster one after the other. */
   solve(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     this.core = [];
     const end = this.#conflicts + conflictsMax;
@@ -110,6 +106,15 @@ export class Solver {
   solveNear(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     const answer = this.#met > 0 && !this.#isImpossible ? this.#repair(assumptions) : null;
     return answer ?? this.solve(assumptions, conflictsMax);
+  }
+
+  /** Of these literals, whether each holds or not by what clauses alone make of the assumptions; null where they do not say. */
+  implied(assumptions: SolverClause, literals: SolverClause): readonly (boolean | null)[] {
+    this.#undo(this.#sharedWith(assumptions));
+    this.#isMending = true;
+    this.#assumed = assumptions;
+    if (this.#isImpossible || this.#assumeAll(assumptions) !== true) this.#undoAll();
+    return literals.map((literal) => (this.#values[literal] === free ? null : this.#values[literal] === 1));
   }
 
   /** The next search tries these first. */
@@ -172,7 +177,7 @@ export class Solver {
 
   #decide(literal: SolverLiteral): void {
     this.#decisions.push(this.#trail.length);
-    this.#assign(literal, noReason);
+    this.#assign(literal, null);
   }
 
   /** How many of the assumptions are the first of the last question's. */
@@ -335,7 +340,7 @@ export class Solver {
     const literals = this.#analyze(conflict);
     this.learned.push([...literals]);
     this.#undo(literals.length > 1 ? this.#levelOf(literals[1]!) : 0);
-    if (literals.length === 1) this.#assign(literals[0]!, noReason);
+    if (literals.length === 1) this.#assign(literals[0]!, null);
     else {
       const levels = new Set(literals.map((literal) => this.#levelOf(literal))).size;
       const clause: KeptClause = { literals, levels, isDropped: false };
@@ -407,12 +412,8 @@ export class Solver {
     return [...core];
   }
 
-  /** Drops the half of the learnt clauses that joins most decisions, where there are many. Nothing is decided now. */
+  /** Where many clauses were learnt. Nothing is decided now. */
   #forget(): void {
-    if (this.#kept.length < learnedKept + this.#conflicts / 3) return;
-    const sorted = this.#kept.toSorted((a, b) => a.levels! - b.levels!);
-    const half = sorted.length >> 1;
-    for (const clause of sorted.slice(half)) clause.isDropped = clause.levels! > 2;
-    this.#kept = sorted.filter(({ isDropped }) => !isDropped);
+    if (this.#kept.length >= learnedKept + this.#conflicts / 3) this.#kept = usefulOf(this.#kept);
   }
 }

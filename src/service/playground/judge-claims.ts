@@ -4,7 +4,7 @@
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
-import { claimText, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
+import { claimText, shownCondition, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
 import { givenRequestOf } from './given-request.ts';
 import { textPlaceOf } from './place-diagnostics.ts';
 import type { TriedClaim } from './questions.ts';
@@ -54,7 +54,7 @@ function viewOf(
 }
 
 function whyOf({ why, terms }: Extract<Verdict, { kind: 'undecided' }>, sourceOf: SourceOf): string {
-  const texts = terms.map((term) => textAt(term, sourceOf));
+  const texts = terms.map((term) => shownCondition(textAt(term, sourceOf)));
   return [whyUndecided[why], [...new Set(texts)].join(', ')].filter((part) => part !== '').join(': ');
 }
 

@@ -1,6 +1,7 @@
 // A comparison as findings for build servers: each lies at the rule that causes it, or at the set where its file is gone.
 
 import type { DiffReport, ReportedFinding } from '../../reasoning/diff/report.ts';
+import { shownCondition } from '../../reasoning/prove/report/wording.ts';
 import { diffCodes, type Finding } from './findings.ts';
 
 /** `path`: what is compared, for what has no place of its own. */
@@ -22,7 +23,7 @@ function findingOf(finding: ReportedFinding, path: string): Finding {
   const { from, to, actions, when, causes, example, direction } = finding;
   const kind = example === null || direction === 'reworded' ? 'undecided' : direction;
   const place = causes.find((cause) => cause.side === 'new' && cause.place !== null)?.place ?? null;
-  const conditions = when.length === 0 ? '' : ` when ${when.join(' and ')}`;
+  const conditions = when.length === 0 ? '' : ` when ${when.map(shownCondition).join(' and ')}`;
   const because = causes.map(({ rule, change }) => `${rule ?? 'the action'} (${change})`).join(', ');
   const asked = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
   const start = place === null ? null : { line: place.line, column: 1 };

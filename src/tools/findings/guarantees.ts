@@ -15,7 +15,7 @@ import {
 } from '../../reasoning/guarantees/try.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { claimText, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
+import { claimText, shownCondition, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
   /** Of an undecided claim, and of every one where trials are asked for. */
@@ -88,7 +88,7 @@ export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): 
 
 function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {
   if (verdict.kind !== 'undecided') return [];
-  return [...new Set(verdict.terms.map((span) => textAt(span, sourceOf)))];
+  return [...new Set(verdict.terms.map((span) => shownCondition(textAt(span, sourceOf))))];
 }
 
 export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {

@@ -21,6 +21,8 @@ export const trueClaims: readonly KeptClaim[] = [
     'always deny when payload.vendor in blocked_vendors',
     'always deny when payload.amount > 10_000.01 USD and payload.vendor == "Staples"',
     'never allow unapproved when payload.amount > 1_000 USD',
+    'never allow when 2 * payload.amount > 20_000 USD',
+    'never allow unapproved when payload.amount + 5_000 USD > 6_000 USD',
     'never allow unapproved when payload.vendor not in known_vendors',
     'never allow unapproved when risk >= 60',
     'never allow unapproved when off_hours and agent.risk_tier == "critical"',
@@ -40,6 +42,7 @@ export const trueClaims: readonly KeptClaim[] = [
   ]),
   ...claimsOn('banking', 'banking.read_file', [
     'never allow when payload.file_path starts with "/etc"',
+    'never allow when payload.file_path inside "/etc"',
     'never allow when payload.file_path contains ".." and payload.file_path contains "/"',
     'never allow when not (payload.file_path like "*.txt")',
     'never escalate',
@@ -103,6 +106,7 @@ export const falseClaims: readonly KeptClaim[] = [
     'never allow when off_hours',
     'never reauth when agent.risk_tier == "low"',
     'never allow when now < 2026-06-01T00:00Z',
+    'never allow when now == 2026-12-25T12:00:00Z',
   ]),
   ...claimsOn('banking', 'banking.send_money', [
     'never allow unapproved when payload.amount > 500',
@@ -123,6 +127,7 @@ export const falseClaims: readonly KeptClaim[] = [
   ...claimsOn('slack', 'slack.get_webpage', [
     'never allow unapproved when scheme(payload.url) == "http"',
     'never allow unapproved when host(payload.url) == "www.eve-blog.com"',
+    'never allow unapproved when payload.url contains "evil.com"',
     'never escalate',
   ]),
   ...claimsOn('slack', 'slack.send_direct_message', [

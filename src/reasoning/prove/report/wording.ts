@@ -2,6 +2,7 @@
 
 import type { SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
+import { cut } from '../../../language/value/text.ts';
 import type { Why } from '../prove.ts';
 
 /** A claim as it is written, on one line. */
@@ -12,6 +13,13 @@ export function claimText({ span }: { readonly span: Span }, sourceOf: SourceOf)
 /** On one line. */
 export function textAt({ file, start, end }: Span, sourceOf: SourceOf): string {
   return (sourceOf(file) ?? '').slice(start, end).replace(/\s+/g, ' ').trim();
+}
+
+const conditionMax = 300;
+
+/** Of a condition that goes on and on its beginning: it only tells which one is meant. */
+export function shownCondition(text: string): string {
+  return text.length > conditionMax ? `${cut(text, conditionMax)}…` : text;
 }
 
 export const whyUndecided: Readonly<Record<Why, string>> = {

@@ -12,6 +12,7 @@ import type {
   ReportedFinding,
   ReportedLog,
 } from '../../../reasoning/diff/report.ts';
+import { shownCondition } from '../../../reasoning/prove/report/wording.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
 
 /** How the parts of a line are set off. */
@@ -72,7 +73,7 @@ function findingLines(finding: ReportedFinding, style: Style): readonly string[]
   const mark = example === null ? '❓' : { loosened: '🔓', stricter: '🔒', reworded: '·' }[finding.direction];
   return [
     `${mark} ${style.strong(headingOf(finding))}   ${actions.map(style.code).join(', ')}`,
-    ...(when.length === 0 ? [] : [`when ${when.map(style.code).join(' and ')}`]),
+    ...(when.length === 0 ? [] : [`when ${when.map(shownCondition).map(style.code).join(' and ')}`]),
     ...(finding.causes.length === 0
       ? []
       : [`because ${finding.causes.map((cause) => causeText(cause, style)).join('; ')}`]),

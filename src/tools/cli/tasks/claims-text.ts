@@ -45,5 +45,7 @@ function trialText(trial: Trial): string {
   const { tried, granted } = trial;
   if (tried === 0) return 'trials: never tried, no request met it';
   const counted = `trials: not refuted by ${tried} requests`;
-  return isHardlyTried(trial) ? `${counted}, of which an allow grants only ${granted}` : counted;
+  return isHardlyTried(trial)
+    ? `${counted}, of which an allow grants ${granted === 0 ? 'none' : `only ${granted}`}`
+    : counted;
 }
