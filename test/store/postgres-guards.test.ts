@@ -350,25 +350,25 @@ async function switchedWhileWaiting(scene: Scene): Promise<string> {
 }
 
 /** Somebody cancels the wait of a commit for a standby, and whoever sends has asked to be spared warnings. */
-async function cancelledWait({ open, sql, database }: Scene): Promise<string> {
+async function cancelledWait(scene: Scene): Promise<string> {
+  const { open, sql, database } = scene;
   await sql(`ALTER DATABASE ${database.name} SET client_min_messages = error`);
   // It has stored nothing yet, so that no knot is due, whose commit would wait, too.
   const store = await open();
-  const set = async (change: string) => {
-    await server.query(`ALTER SYSTEM ${change}`);
-    await server.query('SELECT pg_reload_conf()');
-  };
-  await set(`SET synchronous_standby_names = 'nobody'`);
-  const names = () => server.query(`SELECT current_setting('synchronous_standby_names') AS names`);
-  await expect.poll(names, { interval: 5 }).toEqual([{ names: 'nobody' }]);
+  const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE wait_event = 'SyncRep' AND datname = '${database.name}' AND query LIKE '%writ_append%'`;
+  await server.query(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   try {
-    const telling = told(store, requestRow());
-    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-      WHERE wait_event = 'SyncRep' AND datname = '${database.name}' AND query LIKE '%writ_append%'`;
-    await expect.poll(() => server.query(cancel), { interval: 10 }).not.toEqual([]);
-    return await telling;
+    // The request is under way before commits wait: the process says that it is alive while nothing else is.
+    const locked = 'LOCK TABLE requests IN SHARE MODE; SELECT pg_sleep(0.5); SELECT pg_reload_conf()';
+    return await whileUnderWay(scene, locked, async () => {
+      const telling = told(store, requestRow());
+      await expect.poll(() => server.query(cancel), { interval: 10 }).not.toEqual([]);
+      return await telling;
+    });
   } finally {
-    await set('RESET synchronous_standby_names');
+    await server.query('ALTER SYSTEM RESET synchronous_standby_names');
+    await server.query('SELECT pg_reload_conf()');
   }
 }
 
