@@ -59,9 +59,11 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
 
   // Deep in the list the page goes on by itself, and a step back finds the same row at the same height.
   for (let at = 0; at < 60; at += 1) await page.keyboard.press(at % 2 === 0 ? 'j' : 'ArrowDown');
+  const end = page.getByText('End of the list.');
+  for (let at = 0; at < 400 && !(await end.isVisible()); at += 1) await page.keyboard.press('j');
+  await end.waitFor();
   await page.keyboard.press('k');
   await eventually(() => rows(page).count()).toBeGreaterThan(60);
-  await page.getByText('End of the list.').waitFor();
   const opened = await focusedRow(page);
   const y = await page.evaluate('scrollY');
   expect(y).toBeGreaterThan(500);
@@ -79,7 +81,9 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByLabel('Shortcuts are on').uncheck();
+  const shortcuts = page.getByLabel('Shortcuts are on');
+  await shortcuts.press('Space');
+  await eventually(() => shortcuts.isChecked()).toBe(false);
   await page.keyboard.press('Escape');
   await page.keyboard.press('k');
   expect(await focusedRow(page)).toBe(opened);
