@@ -251,5 +251,9 @@ export function byForeignWord(
 
 /** What a condition follows. */
 export const beforeCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
+/** What begins a clause. */
+export const clauseStarts = wordTypes(
+  ...(['when', 'unless', 'risk', 'because', 'for', 'after', 'to', 'except', 'needs', 'within'] as const),
+);
 /** Literals of one token. */
 export const literalTypes: ReadonlySet<unknown> = new Set(Object.values(literal));

@@ -11,10 +11,10 @@ import {
   NameToken,
   retype,
   sign,
+  typeOfName,
   word,
-  wordTypes,
 } from '../parse/tokens.ts';
-import { type Cursor, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
+import { type Cursor, clauseStarts, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
 const noDefault = 'remove it: what no `allow` grants is refused';
@@ -152,7 +152,7 @@ export function repairRuleComma(here: Cursor): Repair | null {
 /** `allow x: c`, whose condition follows a word, and `escalate x: to finance`. */
 export function repairRuleColon(here: Cursor): Repair | null {
   if (!effects.has(here.type(-2)) || here.braces !== 1) return null;
-  return clauseWords.has(here.type(1)) ? needless(here) : spelled(here, ' when');
+  return clauseStarts.has(here.type(1)) ? needless(here) : spelled(here, ' when');
 }
 
 /** `needs: 2` and `because = "why"`. */
@@ -162,28 +162,25 @@ export function repairClauseSign(here: Cursor): Repair | null {
   const isInBlock = here.declaration === word.policy || here.declaration === word.guarantee;
   const isSign = !isColon || here.type(1) === sign.colon;
   if (!isInBlock || here.braces !== 1 || !isSign || here.beginsLine(isColon ? 2 : 1)) return null;
-  if (!signless.has(image) || (image === 'risk' && !isColon)) return null;
+  if (!signless.has(typeOfName(image)) || (image === 'risk' && !isColon)) return null;
   const message = `no \`${isColon ? ':' : '='}\` stands behind \`${image}\``;
   if (!isColon) return { message, write: '', read: [] };
   return { to: 1, message, write: image, read: here.readAs(image) };
 }
 
-const signless: ReadonlySet<string> = new Set([
-  ...['because', 'when', 'unless', 'for', 'after', 'to', 'except', 'needs', 'within', 'risk'],
-  ...['allow', 'deny', 'escalate', 'reauth', 'shadow', 'never', 'always'],
+const signless: ReadonlySet<unknown> = new Set([
+  ...clauseStarts,
+  ...effects,
+  ...[word.shadow, word.never, word.always],
 ]);
-
-const clauseWords = wordTypes(
-  ...(['to', 'for', 'after', 'needs', 'within', 'except', 'because', 'when', 'unless', 'risk'] as const),
-);
-/** Words of clauses that may be names: behind an effect they are one where another clause follows. */
-const unreserved = wordTypes('to', 'for', 'after', 'needs', 'within', 'except');
 
 /** `escalate to finance`, a rule without a name. */
 export function repairNameless(here: Cursor): Repair | null {
-  const isNamed = clauseWords.has(here.type(2)) || here.at(2) === undefined || here.beginsLine(2);
-  if (!beginsRule(here) || !unreserved.has(here.type(1)) || isNamed) return null;
-  const next = here.at(1)!;
+  const next = here.at(1);
+  // A word that is not reserved is the name where another clause follows it.
+  const isClause = clauseStarts.has(next?.tokenType) && !isReservedToken(next);
+  const isNamed = clauseStarts.has(here.type(2)) || here.at(2) === undefined || here.beginsLine(2);
+  if (next === undefined || !beginsRule(here) || !isClause || isNamed) return null;
   return {
     from: 1,
     to: 0,

@@ -19,7 +19,7 @@ import {
   word,
   wordTypes,
 } from '../parse/tokens.ts';
-import type { Cursor, Repair } from './cursor.ts';
+import { type Cursor, clauseStarts, type Repair } from './cursor.ts';
 import { declarationVocabulary, effectVocabulary, meantWord, unknownWord } from './vocabulary.ts';
 
 /** `risk 30` and `risk name 30` lack a sign: a `+` is put before the number. */
@@ -34,18 +34,6 @@ export function repairRisk(here: Cursor): Repair | null {
 }
 
 const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.risk]);
-const clauseStarts = wordTypes(
-  'when',
-  'unless',
-  'risk',
-  'because',
-  'for',
-  'after',
-  'to',
-  'except',
-  'needs',
-  'within',
-);
 /** What cannot be the name of a rule, for it begins something else. */
 const beginning: ReadonlySet<unknown> = new Set([
   ...clauseStarts,
