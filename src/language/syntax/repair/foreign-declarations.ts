@@ -1,5 +1,6 @@
 // Declarations and clauses in the forms of other languages → those of this one: payloads, fields, results, who approves.
 
+import type { TokenType } from 'chevrotain';
 import {
   builtInTypeWords,
   comparing,
@@ -96,15 +97,34 @@ export function repairEnumeration(here: Cursor): Repair | null {
   if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(here.token.image))) return null;
   const closing = brackets.has(here.type(open)) ? here.closing(open) : null;
   if (closing === null) return null;
-  const inner = here.run(open + 1, closing - 1);
   // `["a" | "b"]` is a list of them.
-  const isPart = ({ tokenType }: Token): boolean =>
-    tokenType === sign.comma || (open === 1 && tokenType === sign.bar);
-  const isTexts = inner.every((one, at) => (at % 2 === 0 ? isAnyText(one) : isPart(one)));
-  if (inner.length < (open === 0 ? 3 : 1) || !isTexts) return null;
-  const texts = inner.filter((_, at) => at % 2 === 0);
-  const read = texts.flatMap((text, at) => (at === 0 ? [text] : [retype(text, sign.bar, '|'), text]));
-  return { to: closing, message, write: texts.map(({ image }) => image).join(' | '), read };
+  const texts = partedBy(here.run(open + 1, closing - 1), isAnyText, [
+    sign.comma,
+    ...(open === 1 ? [sign.bar] : []),
+  ]);
+  if (texts === null || (open === 0 && texts.length < 2)) return null;
+  return { to: closing, message, ...joinedBy(here.readAs('|')[0]!, texts) };
+}
+
+/** Parts with one of the signs between them; null where it is anything else. */
+function partedBy(
+  tokens: readonly Token[],
+  isPart: (token: Token) => boolean,
+  signs: readonly TokenType[],
+): readonly Token[] | null {
+  const isParted = tokens.every((one, at) => (at % 2 === 0 ? isPart(one) : signs.includes(one.tokenType)));
+  return tokens.length > 0 && isParted ? tokens.filter((_, at) => at % 2 === 0) : null;
+}
+
+/** The same parts with another sign or word between them, as they are written and read. */
+function joinedBy(
+  between: Token,
+  parts: readonly Token[],
+): { readonly write: string; readonly read: readonly Token[] } {
+  return {
+    write: parts.map(({ image }) => image).join(` ${between.image} `),
+    read: parts.flatMap((one, at) => (at === 0 ? [one] : [between, one])),
+  };
 }
 
 const brackets: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare, sign.openCurly]);
@@ -243,16 +263,11 @@ export function repairAsked(here: Cursor): Repair | null {
   }
   const closing = number?.tokenType === sign.openSquare ? here.closing(1) : null;
   if (closing === null) return null;
-  const groups = here.run(2, closing - 1);
-  const isList = groups.every((one, place) =>
-    place % 2 === 0 ? isAnyWord(one) : one.tokenType === sign.comma,
-  );
-  if (groups.length === 0 || !isList) return null;
-  const names = groups.filter((_, place) => place % 2 === 0);
-  const and = here.readAs('and')[0]!;
-  const read = [here.token, ...names.flatMap((one, place) => (place === 0 ? [one] : [and, one]))];
-  const write = `to ${names.map(({ image }) => image).join(' and ')}`;
-  return { to: closing, message: 'the groups of a rule stand in no brackets', write, read };
+  const names = partedBy(here.run(2, closing - 1), isAnyWord, [sign.comma]);
+  if (names === null) return null;
+  const { write, read } = joinedBy(here.readAs('and')[0]!, names);
+  const message = 'the groups of a rule stand in no brackets';
+  return { to: closing, message, write: `to ${write}`, read: [here.token, ...read] };
 }
 
 /** `deny too-many`, `policy big-orders`. */
