@@ -431,13 +431,15 @@ test('in forced colours and without motion all is there', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann });
   await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+  const seen = Promise.withResolvers<void>();
   await context.route('**/v1/session', async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await seen.promise;
     await route.continue();
   });
   await page.goto('/account');
   const line = page.locator('.loading-line').first();
   expect(await line.evaluate((element) => getComputedStyle(element).animationName)).toBe('none');
+  seen.resolve();
   await page.getByRole('heading', { level: 1 }).waitFor();
   const edges = await page
     .locator('button:visible')
