@@ -8,10 +8,10 @@ export default defineConfig({
   test: {
     globalSetup: 'test/temporary-root.ts',
     isolate: false,
-    // Servers, browsers and faults on a machine that stands still for a while: what is wrong fails twice.
-    retry: 1,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    // Servers, browsers and faults on a machine that stands still for a while: what is wrong fails each time.
+    retry: 2,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

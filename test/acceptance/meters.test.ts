@@ -25,7 +25,7 @@ describe('a budget that many spend from at once', () => {
   });
 });
 
-it('an attack that is split into small transfers is stopped by their sum', { timeout: 60_000 }, async () => {
+it('an attack that is split into small transfers is stopped by their sum', async () => {
   const service = await startService({ policies: 'policies/banking' });
   const key = await addAgent(service.data, 'assistant');
   const transfer = { recipient: 'GB29NWBK60161331926819', amount: 500, subject: 'Rent', date: '2026-03-02' };
@@ -42,9 +42,7 @@ it('an attack that is split into small transfers is stopped by their sum', { tim
 
 // A database is served by several.
 describe.skipIf(isOnPostgres)('one store in a file', () => {
-  it('is served by one process at a time, and by the next at once when that is killed', {
-    timeout: 120_000,
-  }, async () => {
+  it('is served by one process at a time, and by the next at once when that is killed', async () => {
     const data = temporary('served');
     const first = await startService({ policies: 'policies/payments', data });
     await expect(startService({ policies: 'policies/payments', data })).rejects.toThrow(

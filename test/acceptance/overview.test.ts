@@ -15,7 +15,7 @@ import { addAgent, startService, temporary } from './service.ts';
 /** In a database, what a killed process had not stored yet is counted when another one takes its slot. */
 const inFile = it.skipIf(isOnPostgres);
 
-inFile('counts what was recorded before a kill and before a stop', { timeout: 60_000 }, async () => {
+inFile('counts what was recorded before a kill and before a stop', async () => {
   const data = temporary('overview');
   let running = await startService({ policies: 'policies', data });
   const key = await addAgent(data, 'loader');

@@ -6,13 +6,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { writ } from '../cli/writ.ts';
 import { isOnPostgres } from '../store/place.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { addAgent, ask, type Reply, type Service, startService, temporary } from './service.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const policy = `
@@ -61,15 +59,15 @@ test('decides, keeps its budget over a loss of the server, and is verified by th
   expect(await ready()).toBe(200);
   await server.kill();
   const killedAt = performance.now();
-  await expect.poll(() => ready(), { interval: 20, timeout: 5_000 }).toBe(503);
+  await expect.poll(() => ready(), { interval: 20 }).toBe(503);
   console.info(`not ready after ${(performance.now() - killedAt).toFixed(0)} ms`);
   expect(await pay(10)).toMatchObject({ status: 500, body: { type: 'urn:writ:error:record_failed' } });
   await server.start();
   const backAt = performance.now();
-  await expect.poll(() => ready(), { interval: 20, timeout: 20_000 }).toBe(200);
+  await expect.poll(() => ready(), { interval: 20 }).toBe(200);
   console.info(`ready after ${(performance.now() - backAt).toFixed(0)} ms`);
   // Until the meters are read anew they are unknown, and nothing is granted.
-  const granted = expect.poll(async () => (await pay(30)).body, { interval: 20, timeout: 20_000 });
+  const granted = expect.poll(async () => (await pay(30)).body, { interval: 20 });
   await granted.toMatchObject({ decision: 'ALLOW' });
   expect((await pay(11)).body).toMatchObject({ decision: 'DENY' });
   expect(await run('audit', 'verify')).toMatch(/are as they were written/);

@@ -98,7 +98,6 @@ async function cleanse(session: string): Promise<void> {
 
 it.each(['SIGKILL', 'SIGTERM'] as const)(
   'nothing leaves a tainted session until it is cleansed, across %s',
-  { timeout: 120_000 },
   async (signal) => {
     const session = `tainted-${signal}`;
     expect(await send(gateway(session))).toBe('ALLOW');
@@ -124,9 +123,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 );
 
-it('a call that is under way when the process ends taints for as long as nobody says what it returned', {
-  timeout: 120_000,
-}, async () => {
+it('a call that is under way when the process ends taints for as long as nobody says what it returned', async () => {
   const session = 'pending';
   const calls = await Promise.all(Array.from({ length: 8 }, () => fetched(gateway(session))));
   await restart('SIGKILL');
@@ -138,9 +135,7 @@ it('a call that is under way when the process ends taints for as long as nobody 
   expect(await send(gateway(session))).toBe('ALLOW');
 });
 
-it('the agent gains nothing by another session, by none, or by asking alone', {
-  timeout: 120_000,
-}, async () => {
+it('the agent gains nothing by another session, by none, or by asking alone', async () => {
   const session = 'bound';
   const read = await fetched(gateway(session));
   await report(gateway(session), read.id, ['untrusted']);
@@ -166,7 +161,7 @@ it('the agent gains nothing by another session, by none, or by asking alone', {
   expect(await send(gateway(session))).toBe('DENY');
 });
 
-it('a row that was pushed is read after an end without warning', { timeout: 120_000 }, async () => {
+it('a row that was pushed is read after an end without warning', async () => {
   writeFileSync(
     join(policies, 'orders.policy'),
     `action order.see { id: string }

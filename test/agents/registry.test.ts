@@ -205,11 +205,9 @@ test('neither keys nor signing secrets are in the files', async () => {
   }
 });
 
-test('the use of a key reaches the store within about a second', { timeout: 5000 }, async () => {
+test('the use of a key reaches the store soon', async () => {
   const store = await openEmpty();
   const { agent, apiKey } = await register(store);
   await authenticate(store, apiKey, startMs + 90_000);
-  await expect
-    .poll(async () => (await store.agents.keys(agent.id))[0]?.lastUsedAtMs, { timeout: 3000 })
-    .toBe(startMs + 60_000);
+  await expect.poll(async () => (await store.agents.keys(agent.id))[0]?.lastUsedAtMs).toBe(startMs + 60_000);
 });

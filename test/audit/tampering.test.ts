@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { isWhole, verifyStore } from '../../src/service/audit/verify-store.ts';
 import { type ChainEntry, linkHash } from '../../src/service/store/contract/chain.ts';
 import { nameOfDifference } from '../../src/service/store/contract/state.ts';
@@ -12,8 +12,6 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { keyRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { type Column, fillStore, openForTampering, type Tampering } from './filled.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 async function createFilled(): Promise<{ store: Store; path: string; tampering: Tampering }> {
   const path = join(temporaryFolder(), 'writ.db');

@@ -72,7 +72,7 @@ async function openWindow(
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(90_000);
   if (email !== undefined) await signInAs(context, service, { email, password });
   const page = await context.newPage();
   const faults: string[] = [];

@@ -3,12 +3,11 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startServing } from '../acceptance/service.ts';
 import { writProcess } from '../cli/writ.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 30_000 });
 const open = shareBrowser();
 /** Nobody is signed in at the first look. */
 const looked = /401/;
@@ -47,7 +46,7 @@ test('a newcomer signs in with what the page offers, approves, and sees agents a
     return Number(new Date((exported as { items: { created_at: string }[] }).items[0]?.created_at ?? 0));
   };
   const before = await count();
-  await expect.poll(count, { timeout: 15_000 }).toBeGreaterThan(before);
+  await expect.poll(count).toBeGreaterThan(before);
 
   const folder = /policies {2}(\S+)/.exec(demo.output())?.[1] ?? '';
   expect(folder.startsWith(room) && existsSync(folder)).toBe(true);

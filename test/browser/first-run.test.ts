@@ -2,11 +2,10 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ask, startService } from '../acceptance/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 30_000 });
 const open = shareBrowser();
 const policies = join(import.meta.dirname, '../../policies');
 /** Nobody is signed in at the first look; the link is used up at the second. */

@@ -63,7 +63,7 @@ test('numbers follow what happens, and what is taken away stays away', async () 
   await page.getByRole('button', { name: 'Step-up' }).click();
   expect(new URL(page.url()).searchParams.get('hide')).toBe('allow,reauth');
   await ask(service(), 'demo.deny');
-  await expect.poll(() => countOf(page, 'Deny'), { timeout: 10_000 }).toBe('3');
+  await expect.poll(() => countOf(page, 'Deny')).toBe('3');
   await page.getByText('Table of Decisions over time').click();
   const table = page.getByRole('region', { name: 'Table of Decisions over time' });
   expect(await table.getByRole('columnheader').allTextContents()).toEqual([
@@ -89,7 +89,7 @@ test('numbers follow what happens, and what is taken away stays away', async () 
   expect((await authorize(service(), { body: 'no json' })).status).toBe(400);
   await ask(service(), 'demo.deny');
   await expect
-    .poll(() => refused.getByRole('listitem').allTextContents(), { timeout: 10_000 })
+    .poll(() => refused.getByRole('listitem').allTextContents())
     .toEqual(['The body is not strict JSON invalid_json1']);
 });
 

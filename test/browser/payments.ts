@@ -84,5 +84,5 @@ export const hostile = {
 
 /** Waits for a value of the page; a machine that is busy has its time. */
 export function eventually<T>(look: () => Promise<T>) {
-  return expect.poll(look, { timeout: 15_000 });
+  return expect.poll(look);
 }

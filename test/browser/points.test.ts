@@ -49,7 +49,7 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   // A use is written within a second of it; no news are told of it.
   const ann = await signedIn(service(), email);
   const seenAt = async () => (await ann.send('/v1/points')).body.items[0].last_seen_at;
-  await expect.poll(seenAt, { timeout: 5_000 }).not.toBeNull();
+  await expect.poll(seenAt).not.toBeNull();
   await page.reload();
   await details.getByText('Last seen').waitFor();
   expect(await details.innerText()).not.toContain('never');

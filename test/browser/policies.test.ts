@@ -146,9 +146,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   expect(await fix.getAttribute('href')).toContain(`at=${line}%3A`);
   await fix.click();
   // The cursor stands where the mistake is.
-  await expect
-    .poll(() => page.locator('.cm-activeLine').first().innerText(), { timeout: 10_000 })
-    .toContain('amout');
+  await expect.poll(() => page.locator('.cm-activeLine').first().innerText()).toContain('amout');
   expect(page.url()).not.toContain('at=');
   const fixes = page.locator('.playground-diagnostics');
   await fixes.getByRole('button', { name: 'write amount' }).click();

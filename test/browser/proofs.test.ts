@@ -65,7 +65,7 @@ globalThis.verdicts = (text) => {
 };
 `;
 
-test('the prover runs in a page as it is', { timeout: 60_000 }, async () => {
+test('the prover runs in a page as it is', async () => {
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();

@@ -13,7 +13,7 @@ policy payments on payment.create {
 }
 `;
 
-test('a request is walked through, by what is typed and not saved', { timeout: 120_000 }, async () => {
+test('a request is walked through, by what is typed and not saved', async () => {
   const editor = await openEditor({ [file]: policies });
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());

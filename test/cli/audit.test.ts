@@ -3,16 +3,13 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { commandLineUser } from '../../src/tools/cli/client/with-store.ts';
 import { createFolder } from '../policies/folder.ts';
 import { requestRow, startMs } from '../store/rows.ts';
 import { type Ran, writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 interface DataDirectory {
   readonly data: string;

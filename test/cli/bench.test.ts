@@ -9,9 +9,6 @@ import { parseXml } from '../measure/xml.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 const pack = 'policies/payments';
 const requests = 'policies/payments/requests.jsonl';
 const count = readFileSync(requests, 'utf8').trimEnd().split('\n').length;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codes } from '../../src/language/diagnostic/codes.ts';
 import { compile, type PolicySources } from '../../src/pipeline.ts';
 import { fixPolicies } from '../../src/tools/cli/tasks/fix.ts';
@@ -14,9 +14,6 @@ import { toSarif } from '../../src/tools/cli/tasks/sarif.ts';
 import { findingsOf } from '../../src/tools/findings/findings.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const broken = `action a.b {
   n:     integer 0..10

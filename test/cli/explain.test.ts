@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import { digest } from '../../src/service/policies/digest.ts';
@@ -14,9 +14,6 @@ import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
 import { createFolder } from '../policies/folder.ts';
 import { bystanders } from '../requests/bystanders.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const policy = `action a.b {
   n:     integer

@@ -2,14 +2,11 @@
 
 import { chmodSync, globSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const untidy = `# The head.
 action a.b {

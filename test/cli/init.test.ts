@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
@@ -13,9 +13,6 @@ import { countRun } from '../../src/tools/testing/report.ts';
 import { runTestFiles } from '../../src/tools/testing/run.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 it('makes policies without a warning whose tests pass, see all rules both ways, and which are in canonical form', async () => {
   const folder = createFolder();

@@ -1,14 +1,11 @@
 // `writ matrix`: which rules meet which action, and what nothing can allow.
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compile } from '../../src/pipeline.ts';
 import { type MatrixRow, matrixOf } from '../../src/tools/cli/tasks/matrix.ts';
 import { matrixToMarkdown, matrixToText } from '../../src/tools/cli/tasks/matrix-text.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const policies = `action doc.read { id: string }
 action doc.write { id: string }

@@ -2,12 +2,9 @@
 
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createFolder } from '../policies/folder.ts';
 import { type Ran, writProcess } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const repository = join(import.meta.dirname, '../..');
 

@@ -3,12 +3,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const root = join(import.meta.dirname, '../..');
 const packs = ['policies', 'examples/packs'].flatMap((folder) =>

@@ -4,15 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digest } from '../../src/service/policies/digest.ts';
 import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
 import { makeHistory, policyText } from '../replay/history.ts';
 import { compiledOf } from '../replay/tried.ts';
 import { temporaryFolder } from '../store/rows.ts';
 import { type Ran, writ } from './writ.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const other = policyText
   .replace(

@@ -3,14 +3,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { serve } from '../../src/service/http/main.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const policyText = `
 action a.b { n: integer 0..100, token?: secret string 4..20 }

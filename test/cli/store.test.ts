@@ -3,12 +3,10 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { addAgent, ask, type Service, startService, temporary } from '../acceptance/service.ts';
 import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { writ } from './writ.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {

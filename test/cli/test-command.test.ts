@@ -2,12 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFolder, until, writeFiles } from '../policies/folder.ts';
 import { writ } from './writ.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const policy = `action a.b { n: integer }
 
@@ -121,11 +118,11 @@ describe('writ test --watch', () => {
   it('runs again after a change, says what changed, and ends at q', async () => {
     const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     const { child, printed, ended, runs } = start(folder);
-    await until(() => runs() === 1, 20_000);
+    await until(() => runs() === 1, 60_000);
     writeFiles(folder, { 'a.policy': policy.replace('100', '1') });
-    await until(() => runs() === 2, 20_000);
+    await until(() => runs() === 2, 60_000);
     child.stdin.write('\n');
-    await until(() => runs() === 3, 20_000);
+    await until(() => runs() === 3, 60_000);
     child.stdin.write('q');
     expect(await ended).toBe(0);
     const [first, second, third] = printed.out.split('watching for changes');
@@ -141,7 +138,7 @@ describe('writ test --watch', () => {
   it('ends at an interrupt, and goes with nothing that machines read', async () => {
     const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     const { child, ended, runs } = start(folder);
-    await until(() => runs() === 1, 20_000);
+    await until(() => runs() === 1, 60_000);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
     const json = await writ(['test', '--watch', '--json'], { cwd: folder });

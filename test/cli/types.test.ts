@@ -27,7 +27,7 @@ function folder(): string {
   return path;
 }
 
-test('the types compile, and hold calls to the declared shape', { timeout: 120_000 }, async () => {
+test('the types compile, and hold calls to the declared shape', async () => {
   const path = folder();
   writeFileSync(join(path, 'a.policy'), policies);
   const { stdout, code } = await writ(['types', path]);

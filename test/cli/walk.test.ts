@@ -8,9 +8,6 @@ import { decisionWalkText, walkByKeys } from '../../src/tools/cli/tasks/walk.ts'
 import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
-
 const root = join(import.meta.dirname, '../..');
 const request = {
   action: 'payment.create',

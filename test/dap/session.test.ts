@@ -1,11 +1,8 @@
 // A person debugs a decision: from the launch to its end, forwards and back, with what is known at each step.
 
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Debugger, type Got, openDebugger } from './debugger.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const policy = `action pay.send {
   amount: number 0..

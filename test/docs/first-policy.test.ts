@@ -3,12 +3,9 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { writ } from '../cli/writ.ts';
 import { createFolder } from '../policies/folder.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const page = 'docs/FIRST-POLICY.md';
 const step =

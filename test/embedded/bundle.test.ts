@@ -4,14 +4,12 @@ import { generateKeyPairSync, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { createRandom } from '../../src/language/value/random.ts';
 import { BundleError, readBundle, release, writeBundle } from '../../src/service/policies/compiled/bundle.ts';
 import { loadBundle } from '../../src/tools/embedded/index.ts';
 import { writ } from '../cli/writ.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'writ-bundle-'));
 const policy = `action order.place { amount: number, vendor: string }

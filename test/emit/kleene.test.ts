@@ -42,7 +42,7 @@ function expected(node: Tree): number {
 }
 
 describe('generated conditions', () => {
-  it('follow the tables of Kleene', { timeout: 60_000 }, () => {
+  it('follow the tables of Kleene', () => {
     fc.assert(
       fc.property(fc.array(tree, { minLength: 1, maxLength: 5 }), (trees) => {
         const rules = trees.map((node, at) => `deny rule_${at} when ${textOf(node)}`);

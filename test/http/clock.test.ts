@@ -2,15 +2,12 @@
 
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { behindMaxMs, clockFault, createClock } from '../../src/service/clock.ts';
 import { serve } from '../../src/service/http/main.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { requestRow } from '../store/rows.ts';
 import { authorize, startService, temporaryDirectory } from './service.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 interface Machine {
   wallMs: number;
@@ -174,9 +171,7 @@ describe('waits', () => {
       await running.stop();
       await store.close();
     });
-    await expect
-      .poll(async () => (await store.requests.find(row.id))?.status, { timeout: 10_000 })
-      .toBe('expired');
+    await expect.poll(async () => (await store.requests.find(row.id))?.status).toBe('expired');
     const { records } = await store.chain.stretch(0, 10);
     expect(records.map(({ entry }) => [entry.kind, entry.what ?? null])).toContainEqual(['event', 'expired']);
   });

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { cachedMsMax } from '../../src/service/agents/found-keys.ts';
 import { setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
@@ -25,8 +25,6 @@ import {
 } from './service.ts';
 
 // What is injected takes seconds by itself.
-vi.setConfig({ testTimeout: 30_000 });
-
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 interface WatchedStore {
@@ -313,7 +311,7 @@ describe('connections', () => {
     const service = await startService({ store });
     const sent = head(service, allowBody.length) + allowBody;
     expect(await exchange(service.port, sent, { isEnded: true })).toBe('');
-    await expect.poll(() => grantsIn(path), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => grantsIn(path)).toBe(1);
     await expectAllowed(service);
   });
 

@@ -50,7 +50,7 @@ async function serve(): Promise<Running & { readonly admin: Admin }> {
     const found = /http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
     expect(found).toBeDefined();
     return Number(found);
-  }, 30_000);
+  }, 60_000);
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const url = `http://127.0.0.1:${port}`;
   return {

@@ -190,7 +190,7 @@ test('whoever a request is assigned to by somebody else is told by mail', async 
   await assign(ann, id, ann);
   await assign(ann, id, ben);
   const told = () => mail.taken.filter(({ text }) => text.includes('asks you to look after'));
-  await expect.poll(told, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(told).toHaveLength(1);
   expect(told()[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
   expect(told()[0]?.text).toContain(`/approvals/${id}`);
 });

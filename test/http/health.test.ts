@@ -2,12 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
 import { authorize, policyText, startService, temporaryDirectory } from './service.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 test('alive and ready', async () => {
   const service = await startService();

@@ -229,19 +229,19 @@ describe('e-mail', () => {
     const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
     const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };
     requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups, asksStepUp: false });
-    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => mail.taken.length).toBe(1);
     expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
     expect(mail.taken[0]?.text).toContain('Subject: Writ: approve or reject Pay 4,200.00 USD to Staples');
     expect(mail.taken[0]?.text).toContain('https://writ.example.com/approvals/r1');
     const body = { email: 'zoe@example.com', name: 'Zoe', roles: ['auditor'] };
     const invited = await ann.send('/v1/invitations', post(body));
-    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => mail.taken.length).toBe(2);
     expect(unfolded(mail.taken[1]?.text)).toContain(`/invitation#token=${invited.body.token}`);
     const ask = { email: 'max@example.com', name: 'Max', reason: 'curious' };
     const { id } = (await ann.send('/v1/applications', post(ask))).body;
     await ann.send(`/v1/applications/${id}/decline`, post({ reason: 'ask your own team first' }));
     // An admin hears of the application, and the applicant of the answer.
-    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(4);
+    await expect.poll(() => mail.taken.length).toBe(4);
     const toMax = mail.taken.find(({ to }) => to.includes('RCPT TO:<max@example.com>'));
     expect(toMax?.text).toContain('ask your own team first');
   });
@@ -262,7 +262,7 @@ describe('e-mail', () => {
     expect((await session.send('/v1/session/passkeys', post({ ...sent, response, password }))).status).toBe(
       201,
     );
-    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => mail.taken.length).toBe(1);
     expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ann@example.com>']);
     expect(unfolded(mail.taken[0]?.text)).toContain('a passkey was added to your account');
     expect(mail.taken[0]?.text).not.toContain('hidden-name');
@@ -302,9 +302,9 @@ describe('a webhook', () => {
     expect([renewed.status, renewed.body.secret === made.body.secret]).toEqual([201, false]);
     const tried = await ann.send(`${path}/test`, post());
     expect([tried.status, tried.body.type]).toEqual([202, 'webhook.test']);
-    await expect.poll(() => bodies.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => bodies.length).toBe(1);
     await expect
-      .poll(async () => (await ann.send(`${path}/deliveries`)).body.items[0].status, { timeout: 20_000 })
+      .poll(async () => (await ann.send(`${path}/deliveries`)).body.items[0].status)
       .toBe('delivered');
     const off = await ann.send(path, { method: 'PATCH', body: { status: 'disabled' } });
     expect(off.body.status).toBe('disabled');
@@ -340,12 +340,12 @@ describe('a webhook', () => {
       body: '{"action_key":"demo.escalate","payload":{"n":"s3cret"}}',
     });
     const { request_id: id } = (await asked.json()) as { request_id: string };
-    await expect.poll(() => bodies.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => bodies.length).toBe(1);
     const data = { id, links: { request: `http://localhost/v1/requests/${id}` } };
     expect(bodies[0]).toMatchObject({ type: 'request.pending', data });
     const approved = await ben.send(`/v1/requests/${id}/approve`, post({ comment: 'it is right' }));
     expect(approved.status).toBe(200);
-    await expect.poll(() => bodies.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => bodies.length).toBe(2);
     expect(bodies[1]).toMatchObject({ type: 'request.decided', data });
     expect(JSON.stringify(bodies)).not.toContain('s3cret');
     await authorize(service);
@@ -371,9 +371,7 @@ describe('a webhook', () => {
     const events = ['request.pending', 'request.decided', 'policies.reload_failed', 'agent.revoked'];
     await ann.send('/v1/webhooks', post({ url, events }));
     // The first look at the record of changes begins with what comes after it.
-    await expect
-      .poll(() => service.store.documents.find('webhook-cursor', 'revocations'), { timeout: 20_000 })
-      .not.toBeNull();
+    await expect.poll(() => service.store.documents.find('webhook-cursor', 'revocations')).not.toBeNull();
     const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
     const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };
     requestNews.emit({
@@ -387,9 +385,7 @@ describe('a webhook', () => {
     writeFileSync(service.policyFile, 'nonsense');
     await ann.send('/v1/policies/reload', post());
     await ann.send(`/v1/agents/${service.agent.id}/revoke`, post({ name: 'buyer' }));
-    await expect
-      .poll(() => bodies.map(({ type }) => type).toSorted(), { timeout: 20_000 })
-      .toEqual(events.toSorted());
+    await expect.poll(() => bodies.map(({ type }) => type).toSorted()).toEqual(events.toSorted());
     expect(bodies.find(({ type }) => type === 'agent.revoked')?.data).toEqual({
       id: service.agent.id,
       links: { agent: `http://localhost/v1/agents/${service.agent.id}` },

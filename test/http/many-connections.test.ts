@@ -50,9 +50,7 @@ async function openMany(url: string, count: number): Promise<readonly Socket[]> 
   return sockets;
 }
 
-test('thousands of idle connections: a good request is answered', {
-  timeout: 60_000,
-}, async () => {
+test('thousands of idle connections: a good request is answered', async () => {
   expect(idleConnections).toBeGreaterThan(0);
   const { service, key } = await start();
   await openMany(service.url, idleConnections);
@@ -60,9 +58,7 @@ test('thousands of idle connections: a good request is answered', {
   expect({ status, decision: body.decision }).toEqual({ status: 200, decision: 'ALLOW' });
 });
 
-test('no file descriptors are left: nothing is granted in error, and service resumes when there are', {
-  timeout: 60_000,
-}, async () => {
+test('no file descriptors are left: nothing is granted in error, and service resumes when there are', async () => {
   const { service, key } = await start();
   expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');
   setLimit(service, 'nofile', '120');
@@ -91,9 +87,6 @@ test('no file descriptors are left: nothing is granted in error, and service res
 // The disk of a database is the server's.
 test.skipIf(isOnPostgres)(
   'a disk that takes no more: 500 and nothing granted, then service again',
-  {
-    timeout: 60_000,
-  },
   async () => {
     const { service, key } = await start();
     expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');

@@ -1,13 +1,10 @@
 // GET /metrics: the text format, what is counted, and that nothing a client sends ever shows.
 
 import { writeFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createMetricRegistry } from '../../src/service/http/telemetry/metric-registry.ts';
 import { readExposition } from './exposition.ts';
 import { authorize, policyText, type Service, startService } from './service.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 async function metricsOf(service: Service): Promise<string> {
   const reply = await fetch(`${service.url}/metrics`);

@@ -10,9 +10,6 @@ const slowerMax = 4;
 
 test.each(Object.keys(misbehaviours))(
   'an agent is answered beside %s, and about as soon as alone',
-  {
-    timeout: 60_000,
-  },
   async (name) => {
     const target = await startTarget();
     onTestFinished(target.end);

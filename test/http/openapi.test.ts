@@ -328,7 +328,7 @@ describe('requests made from it', () => {
     (operation.security as readonly object[]).length > 0 &&
     (operation.security as readonly object[]).every((one) => 'session' in one || 'personalToken' in one);
 
-  test('and their violations get only what it announces', { timeout: 120_000 }, async () => {
+  test('and their violations get only what it announces', { timeout: 300_000 }, async () => {
     const service = shared();
     const document = await documentOf(service);
     const seen = new Set<number>();

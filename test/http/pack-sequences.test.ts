@@ -4,16 +4,13 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import { readTestFile } from '../../src/tools/testing/read.ts';
 import type { PastRequest, TestCase } from '../../src/tools/testing/test-file.ts';
 import { type Client, firstAdmin, personWith, send } from './person-client.ts';
 import { authorize, type Service, startService } from './service.ts';
 import { give, type View } from './written-policies.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const root = join(import.meta.dirname, '../..');
 

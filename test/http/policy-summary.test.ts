@@ -34,9 +34,7 @@ async function allParts(): Promise<readonly Part['actions'][number][]> {
   return found;
 }
 
-test('says of each action what `writ summary` says, with the line that it is from', {
-  timeout: 60_000,
-}, async () => {
+test('says of each action what `writ summary` says, with the line that it is from', async () => {
   const sources = { files: [{ path: 'demo.policy', text }], readListFile: () => ({ text: '' }) };
   const { set, files } = checkSources(sources);
   const { actions } = summaryOf({ set: set!, files, sourceOf: () => text });

@@ -197,7 +197,7 @@ const doorCodes = [
 ];
 
 describe.each(rolesByHand)('each route and each kind of credential, for %s', (role) => {
-  test.each(kinds)('%s', { timeout: 120_000 }, async (kind) => {
+  test.each(kinds)('%s', async (kind) => {
     const service = shared();
     const admin = (await firstAdmins.get(service)) ?? (await rememberAdmin(service));
     const groups = asksGroups(role) ? ['finance'] : [];
@@ -260,7 +260,7 @@ describe.each(rolesByHand)('%s', (role: Role) => {
     });
   });
 
-  test.each(Object.keys(operationsByHand))('%s', { timeout: 60_000 }, async (name) => {
+  test.each(Object.keys(operationsByHand))('%s', async (name) => {
     const service = shared();
     const grant: Grant = operationsByHand[name]?.[role] ?? 'no';
     const routes = (await routesOf(service)).filter((route) => accessByHand.get(nameOf(route)) === name);

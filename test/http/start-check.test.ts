@@ -4,14 +4,11 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { fillStore } from '../audit/filled.ts';
 import { writ, writProcess } from '../cli/writ.ts';
 import { temporaryFolder } from '../store/rows.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 async function createData(): Promise<{ data: string; path: string; policies: string }> {
   const folder = temporaryFolder();

@@ -2,13 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openTracing, type Tracing } from '../../src/service/http/telemetry/tracing.ts';
 import { listening } from './listening.ts';
 import { allowBody, authorize, startService } from './service.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 interface SpanSent {
   readonly name: string;
@@ -174,9 +171,7 @@ test('a collector that is down: requests are answered as ever, and the log says 
   expect(warnings).toMatchObject([{ collector: '127.0.0.1:9', message: expect.stringContaining('dropped') }]);
 });
 
-test('a collector that never answers: requests are answered, what waits is bounded, and the stop is not held up', {
-  timeout: 120_000,
-}, async () => {
+test('a collector that never answers: requests are answered, what waits is bounded, and the stop is not held up', async () => {
   const collector = await startCollector({ isSilent: true });
   const { tracing } = await trace(collector.endpoint, 60_000);
   const service = await startService({ tracing });

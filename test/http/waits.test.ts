@@ -6,7 +6,7 @@ import { firstAdmin, personWith } from './person-client.ts';
 import { authorize, problemOf, type Service, startService } from './service.ts';
 import { give } from './written-policies.ts';
 
-const patience = { timeout: 15_000 };
+const patience = { timeout: 60_000 };
 const escalated = '{"action_key":"demo.escalate","payload":{}}';
 
 async function pending(service: Service): Promise<string> {

@@ -77,7 +77,7 @@ describe('with the service', () => {
       const [id] = await service.store.requests.openOf(service.agent.id, 1);
       expect(id).toBeDefined();
       await give(ben, id ?? '', 'approve');
-    }, 10_000);
+    }, 60_000);
     expect(await running).toBe(10);
     expect(runs()).toBe(1);
   });

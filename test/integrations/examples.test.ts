@@ -41,7 +41,7 @@ test('each agent sends what it may, and what was approved once', async () => {
     await vi.waitFor(() => {
       for (const { file, printed } of started)
         expect([file, printed()]).toEqual([file, expect.stringContaining('waits')]);
-    }, 30_000);
+    }, 60_000);
     for (const { printed } of started) expect(countIn(printed(), 'sent to kim@shop.example')).toBe(0);
     expect(await service.approveAll()).toBe(agents.length);
     for (const { file, printed, ended } of started) {

@@ -4,9 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { holdDiffLaw, type MutantTally, mutatedFolders } from './diffs.ts';
 
 describe('comparisons of mutants', () => {
-  it('miss nothing that random requests show, and show requests that are decided so', {
-    timeout: 120_000,
-  }, async () => {
+  it('miss nothing that random requests show, and show requests that are decided so', async () => {
     const tallies: MutantTally[] = [];
     // Of what a shell line would run nothing is proved, and finding that out takes seconds a mutant.
     const folders = mutatedFolders().filter((folder) => !folder.endsWith('policies/coding'));

@@ -17,13 +17,13 @@ beforeAll(async () => {
 });
 
 describe('the law of proofs', () => {
-  it('holds for random requests of packs, conformance sets and random sets', { timeout: 120_000 }, () => {
+  it('holds for random requests of packs, conformance sets and random sets', () => {
     const tallies = sets.map((named) => holdLaw(named, 60));
     expect(tallies.flatMap(({ disagreements }) => disagreements)).toEqual([]);
     expect(tallies.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(2_000);
   });
 
-  it.each(faultNames)('fails where %s', { timeout: 120_000 }, (fault) => {
+  it.each(faultNames)('fails where %s', (fault) => {
     const faults = new Set([fault]);
     expect(sets.some((named) => holdLaw(named, 120, { faults }).disagreements.length > 0)).toBe(true);
   });
@@ -51,9 +51,7 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
 }
 
 describe('claims about the conditions of rules', () => {
-  it('are never proved where a random request breaks them, and are as few rules settle them', {
-    timeout: 120_000,
-  }, () => {
+  it('are never proved where a random request breaks them, and are as few rules settle them', () => {
     const counts = { proved: 0, refuted: 0, undecided: 0 };
     const withFew = { proved: 0, refuted: 0, undecided: 0 };
     const asking = { proved: 0, refuted: 0, undecided: 0 };

@@ -90,55 +90,51 @@ function factsOf(payload: JsonObject): Facts {
   };
 }
 
-it.each(cases)(
-  '%s: every spelling decides alike under every operator',
-  { timeout: 120_000 },
-  (kind, texts) => {
-    const random = createRandom(7);
-    const each = Math.ceil(spellingsPerKind / texts.length);
-    for (const text of texts) {
-      const inner =
-        text
-          .replace(/^[^A-Za-z]*|[^A-Za-z]*$/g, '')
-          .split(/[^a-z]/)
-          .at(-1) || '.';
-      const source = operators(kind, text, inner, kind.startsWith('path') ? text : null);
-      const { set, engine, diagnostics } = compileSet({
-        files: [{ path: 'a.policy', text: source }],
-        lists: { 'listed.txt': `none\n${respellings[kind](random, text)}\n` },
-      });
-      expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-      const spell = () => respellings[kind](random, text);
-      const payload = { it: text, all: [text, text], may: text, deep: { it: text } };
-      const known = engine!.decideTraced(factsOf(payload));
-      const wanted = JSON.stringify([known.decision, known.trace, engine!.entries(factsOf(payload))]);
-      expect(known.decision.outcome).toBe('ALLOW');
-      for (const rule of [
-        'equal',
-        'listed',
-        'in_typed',
-        'in_untyped',
-        'in_file',
-        'quantified',
-        'counted',
-        'among',
-        'source',
-        'entries',
-        'joined',
-      ])
-        expect(known.decision.rules, `${kind} ${text}`).toContain(`uses/${rule}`);
-      for (let at = 0; at < each; at += 1) {
-        const other = { it: spell(), all: [spell(), spell()], may: spell(), deep: { it: spell() } };
-        const { decision, trace } = engine!.decideTraced(factsOf(other));
-        // Texts are compared many times faster than trees.
-        const said = JSON.stringify([decision, trace, engine!.entries(factsOf(other))]);
-        if (said !== wanted) expect({ other, decision, trace }).toEqual({ other, ...known });
-        expect(said).toBe(wanted);
-        if (at % 50 === 0) expect(authorize(set!, factsOf(other))).toEqual(decision);
-      }
+it.each(cases)('%s: every spelling decides alike under every operator', (kind, texts) => {
+  const random = createRandom(7);
+  const each = Math.ceil(spellingsPerKind / texts.length);
+  for (const text of texts) {
+    const inner =
+      text
+        .replace(/^[^A-Za-z]*|[^A-Za-z]*$/g, '')
+        .split(/[^a-z]/)
+        .at(-1) || '.';
+    const source = operators(kind, text, inner, kind.startsWith('path') ? text : null);
+    const { set, engine, diagnostics } = compileSet({
+      files: [{ path: 'a.policy', text: source }],
+      lists: { 'listed.txt': `none\n${respellings[kind](random, text)}\n` },
+    });
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const spell = () => respellings[kind](random, text);
+    const payload = { it: text, all: [text, text], may: text, deep: { it: text } };
+    const known = engine!.decideTraced(factsOf(payload));
+    const wanted = JSON.stringify([known.decision, known.trace, engine!.entries(factsOf(payload))]);
+    expect(known.decision.outcome).toBe('ALLOW');
+    for (const rule of [
+      'equal',
+      'listed',
+      'in_typed',
+      'in_untyped',
+      'in_file',
+      'quantified',
+      'counted',
+      'among',
+      'source',
+      'entries',
+      'joined',
+    ])
+      expect(known.decision.rules, `${kind} ${text}`).toContain(`uses/${rule}`);
+    for (let at = 0; at < each; at += 1) {
+      const other = { it: spell(), all: [spell(), spell()], may: spell(), deep: { it: spell() } };
+      const { decision, trace } = engine!.decideTraced(factsOf(other));
+      // Texts are compared many times faster than trees.
+      const said = JSON.stringify([decision, trace, engine!.entries(factsOf(other))]);
+      if (said !== wanted) expect({ other, decision, trace }).toEqual({ other, ...known });
+      expect(said).toBe(wanted);
+      if (at % 50 === 0) expect(authorize(set!, factsOf(other))).toEqual(decision);
     }
-  },
-);
+  }
+});
 
 /** Guards that meet a place by way of a variable, a field of another type or a list; `given` is a spelling of the place. */
 const guards = [
@@ -159,7 +155,7 @@ const guards = [
   'payload.it in [payload.text]',
 ] as const;
 
-it.each(cases)('%s: a guard meets every spelling, or is refused', { timeout: 120_000 }, (kind, texts) => {
+it.each(cases)('%s: a guard meets every spelling, or is refused', (kind, texts) => {
   const random = createRandom(11);
   const kept = new Set<string>();
   for (const text of texts) {
@@ -257,7 +253,7 @@ policy pages on web.open {
   deny strangers when payload.mail ends with "@evil.example" or domain(payload.mail) == "bad.example"
 }`;
 
-it('no spelling of what is guarded is granted', { timeout: 120_000 }, () => {
+it('no spelling of what is guarded is granted', () => {
   const { engine } = compileSet({ files: [{ path: 'a.policy', text: guarded }], lists: {} });
   const file = { path: '/workspace/a', folded: '/workspace/a' };
   const page = {

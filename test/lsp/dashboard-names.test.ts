@@ -27,7 +27,7 @@ const packs = [
 test('there are packs', () => expect(packs.length).toBeGreaterThan(8));
 
 describe.each(packs)('%s', (pack) => {
-  test('is described alike', { timeout: 120_000 }, async () => {
+  test('is described alike', async () => {
     const root = join(home, pack);
     const sets = createOpenSets();
     sets.setFolders([root], null);

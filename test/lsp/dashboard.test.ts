@@ -43,7 +43,7 @@ function edited(random: Random): { readonly text: string; readonly at: number } 
   return { text: original.slice(0, from) + piece + original.slice(to), at: from + piece.length };
 }
 
-test(`what is wrong, and how it is fixed: ${edits} random edits`, { timeout: 120_000 }, async () => {
+test(`what is wrong, and how it is fixed: ${edits} random edits`, async () => {
   const random = createRandom(7);
   let told = 0;
   for (let at = 0; at < edits; at += 1) {
@@ -65,7 +65,7 @@ test(`what is wrong, and how it is fixed: ${edits} random edits`, { timeout: 120
   expect(told).toBeGreaterThan(edits);
 });
 
-test(`what may stand at a place: ${edits} random edits`, { timeout: 120_000 }, async () => {
+test(`what may stand at a place: ${edits} random edits`, async () => {
   const random = createRandom(8);
   let offered = 0;
   for (let at = 0; at < edits; at += 1) {

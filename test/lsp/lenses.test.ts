@@ -56,7 +56,7 @@ const carryOut = ({ command, arguments: args }: Got) =>
   editor.ask('workspace/executeCommand', { command, arguments: args });
 
 describe('lines above policies', () => {
-  test('say how tests have found a rule, and what is proved of a claim', { timeout: 60_000 }, async () => {
+  test('say how tests have found a rule, and what is proved of a claim', async () => {
     expect(shown(await lenses(policyFile))).toEqual([
       '1 show what changes since HEAD',
       '3 tests: true 1, false 1, unknown 0',
@@ -66,7 +66,7 @@ describe('lines above policies', () => {
     ]);
   });
 
-  test('say what the commands say', { timeout: 60_000 }, async () => {
+  test('say what the commands say', async () => {
     const { guarantees } = writ('check', '--json');
     const { coverage } = writ('test', 'policies', '--json');
     const told = await lenses(policyFile);
@@ -83,7 +83,7 @@ describe('lines above policies', () => {
     ]);
   });
 
-  test('show the request that refutes a claim', { timeout: 60_000 }, async () => {
+  test('show the request that refutes a claim', async () => {
     const { command } = (await lenses(policyFile)).at(-1);
     const { claim, request } = await carryOut(command);
     expect(claim).toBe('never allow when payload.amount <= 20');
@@ -92,7 +92,7 @@ describe('lines above policies', () => {
     expect(editor.messages.at(-1)).toContain(JSON.stringify(request));
   });
 
-  test('are gone while the policies have an error', { timeout: 60_000 }, async () => {
+  test('are gone while the policies have an error', async () => {
     editor.change(policyFile, policies.replace('<= 50', '<='));
     expect(
       shown(await lenses(policyFile)).filter((line) => /proved for all|refuted|tests:/.test(line)),
@@ -102,7 +102,7 @@ describe('lines above policies', () => {
 });
 
 describe('lines above tests', () => {
-  test('run a case, or all of them', { timeout: 60_000 }, async () => {
+  test('run a case, or all of them', async () => {
     const [all, first, second] = (await lenses(testFile)).map(({ command }) => command);
     expect([all.title, first.title, second.title]).toEqual(['run all', 'run', 'run']);
     expect(await carryOut(first)).toMatchObject({ passed: 1, failed: 0, cases: [{ name: 'small ones' }] });
@@ -112,7 +112,7 @@ describe('lines above tests', () => {
     expect(await carryOut(all)).toMatchObject({ passed: 1, failed: 1 });
   });
 
-  test('run what is typed, saved or not', { timeout: 60_000 }, async () => {
+  test('run what is typed, saved or not', async () => {
     editor.change(policyFile, policies.replace('<= 50', '<= 60'));
     const [all] = (await lenses(testFile)).map(({ command }) => command);
     expect(await carryOut(all)).toMatchObject({ passed: 2, failed: 0 });
@@ -139,9 +139,7 @@ describe('what changes since HEAD', () => {
     await expect(ask('writ.showChanges')).rejects.toThrow('no git repository');
   });
 
-  test('is shown where it is asked for, follows what is typed, and is hidden again', {
-    timeout: 60_000,
-  }, async () => {
+  test('is shown where it is asked for, follows what is typed, and is hidden again', async () => {
     await ask('writ.hideChanges');
     const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: editor.folder });
     git('init', '-q');
@@ -161,18 +159,14 @@ describe('what changes since HEAD', () => {
     );
     expect(changes()?.map(({ code, message }) => `${code} ${message}`)).toEqual(said);
     editor.change(policyFile, policies.replace('<= 50', '<= 40'));
-    await expect
-      .poll(() => changes()?.map(({ code }) => code), { timeout: 20_000 })
-      .toEqual(['decision-stricter']);
+    await expect.poll(() => changes()?.map(({ code }) => code)).toEqual(['decision-stricter']);
     await carryOut(await lens('hide what changes since HEAD'));
     await expect.poll(changes).toEqual([]);
     editor.change(policyFile, policies);
   });
 });
 
-test('a thread that dies refuses its question, and the next one finds another', {
-  timeout: 60_000,
-}, async () => {
+test('a thread that dies refuses its question, and the next one finds another', async () => {
   const dying = createAskedThread(new URL('data:text/javascript,process.exit(3)'));
   const asked = { root: editor.folder, open: [] };
   await expect(dying.ask('claims', asked)).rejects.toThrow(/ended|exit|stopped/);

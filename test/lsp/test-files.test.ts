@@ -47,17 +47,17 @@ const shown = (found: readonly Got[] | undefined) =>
 describe('diagnostics', () => {
   test('are of the cases that fail, go when they pass, and follow the policies as they are typed', async () => {
     open(tests.replace('decision: ALLOW', 'decision: DENY'));
-    await expect.poll(() => shown(editor.diagnostics(file)), { timeout: 20_000 }).toEqual(['2 case-failed']);
+    await expect.poll(() => shown(editor.diagnostics(file))).toEqual(['2 case-failed']);
     const [{ message }] = editor.diagnostics(file) as Got[];
     expect(message).toContain(
       '`small ones`: decision: expected DENY, actual ALLOW; decided ALLOW by payments/small',
     );
     editor.change(file, tests);
-    await expect.poll(() => shown(editor.diagnostics(file)), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => shown(editor.diagnostics(file))).toEqual([]);
     editor.open('policies/payments.policy', policies.replace('payload.amount > 50', 'payload.amount > 80'));
-    await expect.poll(() => shown(editor.diagnostics(file)), { timeout: 20_000 }).toEqual(['7 case-failed']);
+    await expect.poll(() => shown(editor.diagnostics(file))).toEqual(['7 case-failed']);
     editor.close('policies/payments.policy');
-    await expect.poll(() => shown(editor.diagnostics(file)), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => shown(editor.diagnostics(file))).toEqual([]);
   });
 
   test('are of what the format does not know, at once', async () => {
@@ -75,7 +75,7 @@ describe('diagnostics', () => {
       .replace('{ paid: 10 }', '{ payed: 10 }')
       .replace('ESCALATE', 'ALLOW');
     open(wrong);
-    await expect.poll(() => editor.diagnostics(file)?.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => editor.diagnostics(file)?.length).toBe(2);
     editor.write(file, wrong);
     const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
     const said = (() => {

@@ -35,7 +35,7 @@ function collection(): Got {
   };
 }
 
-test('lists cases and claims, runs them, and says what came of each', { timeout: 60_000 }, async () => {
+test('lists cases and claims, runs them, and says what came of each', async () => {
   const files = { 'policies/payments.policy': policies, 'policies/payments.test.yaml': tests };
   const editor = await openEditor(files);
   const said: string[] = [];

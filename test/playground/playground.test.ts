@@ -1,12 +1,10 @@
 // The playground from outside: what it answers, what it refuses, and that a thread that fails in any way costs one
 // question and nothing else.
 
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPlayground, type PlaygroundOptions } from '../../src/service/playground/playground.ts';
 import type { PlaygroundAnswers } from '../../src/service/playground/questions.ts';
 import { textsOf } from './texts.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const script = new URL('./failing-playground.ts', import.meta.url);
 const limited = { script, timeoutMs: 3_000, memoryMegabytes: 192 } as const;

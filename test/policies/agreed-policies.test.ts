@@ -4,15 +4,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { agreeOnPolicies } from '../../src/service/policies/agreed-policies.ts';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { keptPostgres, type PostgresServer, type TestDatabase } from '../store/postgres-server.ts';
 import { agentRow, keyRow, requestRow, startMs } from '../store/rows.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -85,14 +83,12 @@ test('a set takes over once all have read it, in all at once, and is recorded on
   const first = one.digest();
   expect(two.digest()).toBe(first);
   one.write(2);
-  await expect.poll(() => one.read() !== first, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => one.read() !== first).toBe(true);
   await one.policies.reload();
   expect([one.digest(), two.digest()]).toEqual([first, first]);
   expect(one.policies.state().status).toBe('stale');
   two.write(2);
-  await expect
-    .poll(() => [one.digest(), two.digest()], { timeout: 10_000 })
-    .toEqual([one.read(), one.read()]);
+  await expect.poll(() => [one.digest(), two.digest()]).toEqual([one.read(), one.read()]);
   expect(await activations(one.store)).toEqual([
     { digest: one.read(), epoch: 2 },
     { digest: first, epoch: 1 },
@@ -113,7 +109,7 @@ test('who has read another set decides by the active one, out of the store, and 
   expect(late.digest()).toBe(one.digest());
   expect(late.policies.isReady()).toBe(true);
   await one.end();
-  await expect.poll(() => late.digest(), { timeout: 10_000 }).toBe(late.read());
+  await expect.poll(() => late.digest()).toBe(late.read());
 });
 
 test('what was decided by another set than the active one is not stored, and the replica looks again', async () => {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { bundleContents } from '../../src/service/policies/bundles/bundle-contents.ts';
 import { openBundledPolicies } from '../../src/service/policies/bundles/bundled-policies.ts';
@@ -14,9 +14,6 @@ import { type BundleSigner, writeBundle } from '../../src/service/policies/compi
 import { BrokenPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import { createFolder, until } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 interface Signer {
   readonly key: string;

@@ -21,7 +21,7 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
 }
 
 /** Rejects when it does not come true in time. */
-export async function until(isTrue: () => boolean, withinMs = 10_000): Promise<number> {
+export async function until(isTrue: () => boolean, withinMs = 60_000): Promise<number> {
   const start = performance.now();
   while (!isTrue()) {
     if (performance.now() - start > withinMs) throw new Error(`not within ${withinMs} ms`);

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
 import { findKeptSet, keepSet } from '../../src/service/policies/kept-set.ts';
 import { openPolicies, type PolicyHost, type PolicyOptions } from '../../src/service/policies/policy-host.ts';
@@ -12,9 +12,6 @@ import { type CompiledContent, createSetCompiler } from '../../src/service/polic
 import { randomSet } from '../laws/policies.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const failing = new URL('./failing-compiler.ts', import.meta.url);
 

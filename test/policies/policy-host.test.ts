@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   BrokenPolicies,
   openPolicies,
@@ -12,9 +12,6 @@ import {
 } from '../../src/service/policies/policy-host.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const listed =
   'action a.b {\n  n: integer\n}\n\nlist numbers: integer from "n.yaml"\n\npolicy p on a.b {\n  allow listed\n    when payload.n in numbers\n}\n';

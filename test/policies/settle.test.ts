@@ -2,15 +2,12 @@
 
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import type { PolicyPath } from '../../src/service/policies/read.ts';
 import { carefulMs, quickMs, Settling } from '../../src/service/policies/settle.ts';
 import type { Stamp } from '../../src/service/policies/walk.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Every beginning that ends behind a declaration compiles; without the last one everything is allowed. */
 function pieces(denied: number): readonly string[] {

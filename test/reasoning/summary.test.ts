@@ -1,15 +1,12 @@
 // Summaries: each condition in words that keep its meaning, each sentence proved, and what changes between two sets.
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../src/language/model/policy.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { decideClaims } from '../../src/reasoning/prove/prove.ts';
 import { sentenceChanges } from '../../src/reasoning/summary/changes.ts';
 import type { SummarySource } from '../../src/reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../../src/reasoning/summary/summary.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 function sourceOf(text: string): SummarySource {
   const checked = checkSources({

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/reasoning/replay/log.ts';
 import { exportRecords } from '../../src/service/audit/export.ts';
 import type { LogSource } from '../../src/service/replay/log-source.ts';
@@ -12,8 +12,6 @@ import { openStoredLog } from '../../src/service/replay/read-store.ts';
 import { openRecords, openStore } from '../../src/service/store/open.ts';
 import { temporaryFolder } from '../store/rows.ts';
 import { makeHistory } from './history.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 async function entriesOf({ parts }: LogSource): Promise<readonly LogEntry[]> {
   const all: LogEntry[] = [];

@@ -1,10 +1,8 @@
 // LAW: what is read of a record is what the whole record says, whatever payloads and traces hold.
 
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { RecordTexts } from '../../src/service/replay/record-text.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const trace = { rules: [['p/r', 'allow', 0, []]], paths: [], truths: 't', values: [] };
 const decision = { outcome: 'ALLOW', by: 'p/r' };

@@ -2,14 +2,12 @@
 // say is at most the budget, each reading is what the records before it come to, and in the end the budget is used up.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { agentRow, startMs } from '../store/rows.ts';
 import { activeOf, begin, type World } from './metered.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -61,11 +59,11 @@ test('is never passed and used to the end, whenever the server is killed', async
     await sleep(100 + 40 * kills);
     await server.kill();
     await server.start();
-    await expect.poll(() => service.store.isWritable(), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => service.store.isWritable()).toBe(true);
   }
   const granted = async () =>
     (await rowsOf(service.store)).filter(({ status }) => status === 'auto_approved');
-  await expect.poll(async () => (await granted()).length, { timeout: 60_000 }).toBe(budget);
+  await expect.poll(async () => (await granted()).length).toBe(budget);
   isOver = true;
   await Promise.all(asking);
   let spent = 0;

@@ -2,15 +2,13 @@
 // records before it come to, whichever replica made them, so no budget is passed, and each is used to the end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { agentRow, keyRow, startMs } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
 import { activeOf, begin, type World } from './metered.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -63,48 +63,44 @@ function randomResult(random: Random): JsonObject {
 
 const actions = ['web.fetch', 'web.fetch', 'web.look', 'mail.send', 'session.cleared', 'session.reset'];
 
-test.each([1, 2, 3, 4, 5])(
-  'reads what its definition reads, history %i',
-  { timeout: 60_000 },
-  async (seed) => {
-    const random = createRandom(seed);
-    const path = join(temporaryFolder(), 'writ.db');
-    const agent = agentRow();
-    const world: World = { nowMs: startMs, active: activeOf(text) };
-    let service = await begin(path, world, agent);
-    const granted: Granted[] = [];
-    const seen = { known: 0, uncertain: 0, unknown: 0, reported: 0 };
-    for (let step = 0; step < 150; step += 1) {
-      world.nowMs += random.pick([0, 1, 1, 60_000, 900_000]);
-      const open = granted.filter(({ result, facts }) => result === null && facts.action.startsWith('web.'));
-      const one = open.at(random.below(Math.max(1, open.length)));
-      if (random.chance(0.04)) {
-        await service.end();
-        service = await begin(path, world, agent);
-      } else if (one !== undefined && random.chance(0.45)) {
-        const result = randomResult(random);
-        const report = { executed: true, result, by: { agent }, mayRelease: false };
-        expect((await service.decisions.report(one.id, report)).kind).toBe('changed');
-        one.result = result;
-        seen.reported += 1;
-      } else {
-        const action = random.pick(actions);
-        const payload: JsonObject = action.startsWith('web.') ? { host: 'a' } : {};
-        const session = random.pick(['s-1', 's-1', 's-2']);
-        const { request_id: id, decision } = await service.ask(payload, { action, session });
-        expect(decision).toBe('ALLOW');
-        const record = await service.record(id);
-        const facts = recordedFacts(record);
-        for (const [name, reading] of Object.entries(readingsOf(facts, world.nowMs, granted))) {
-          const found = record.meters[name];
-          if (reading === null) expect(found).toHaveProperty('unknown');
-          else expect(found).toEqual({ low: formatDecimal(reading.low), high: formatDecimal(reading.high) });
-          const isCertain = reading !== null && formatDecimal(reading.low) === formatDecimal(reading.high);
-          seen[reading === null ? 'unknown' : isCertain ? 'known' : 'uncertain'] += 1;
-        }
-        granted.push({ id, facts, atMs: world.nowMs, result: null });
+test.each([1, 2, 3, 4, 5])('reads what its definition reads, history %i', async (seed) => {
+  const random = createRandom(seed);
+  const path = join(temporaryFolder(), 'writ.db');
+  const agent = agentRow();
+  const world: World = { nowMs: startMs, active: activeOf(text) };
+  let service = await begin(path, world, agent);
+  const granted: Granted[] = [];
+  const seen = { known: 0, uncertain: 0, unknown: 0, reported: 0 };
+  for (let step = 0; step < 150; step += 1) {
+    world.nowMs += random.pick([0, 1, 1, 60_000, 900_000]);
+    const open = granted.filter(({ result, facts }) => result === null && facts.action.startsWith('web.'));
+    const one = open.at(random.below(Math.max(1, open.length)));
+    if (random.chance(0.04)) {
+      await service.end();
+      service = await begin(path, world, agent);
+    } else if (one !== undefined && random.chance(0.45)) {
+      const result = randomResult(random);
+      const report = { executed: true, result, by: { agent }, mayRelease: false };
+      expect((await service.decisions.report(one.id, report)).kind).toBe('changed');
+      one.result = result;
+      seen.reported += 1;
+    } else {
+      const action = random.pick(actions);
+      const payload: JsonObject = action.startsWith('web.') ? { host: 'a' } : {};
+      const session = random.pick(['s-1', 's-1', 's-2']);
+      const { request_id: id, decision } = await service.ask(payload, { action, session });
+      expect(decision).toBe('ALLOW');
+      const record = await service.record(id);
+      const facts = recordedFacts(record);
+      for (const [name, reading] of Object.entries(readingsOf(facts, world.nowMs, granted))) {
+        const found = record.meters[name];
+        if (reading === null) expect(found).toHaveProperty('unknown');
+        else expect(found).toEqual({ low: formatDecimal(reading.low), high: formatDecimal(reading.high) });
+        const isCertain = reading !== null && formatDecimal(reading.low) === formatDecimal(reading.high);
+        seen[reading === null ? 'unknown' : isCertain ? 'known' : 'uncertain'] += 1;
       }
+      granted.push({ id, facts, atMs: world.nowMs, result: null });
     }
-    expect(Object.entries(seen).filter(([, count]) => count < 5)).toEqual([]);
-  },
-);
+  }
+  expect(Object.entries(seen).filter(([, count]) => count < 5)).toEqual([]);
+});

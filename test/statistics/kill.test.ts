@@ -33,7 +33,7 @@ async function countUntilKilled(path: string, minutes: number): Promise<number> 
   return last;
 }
 
-test('nothing is lost or counted twice when it is killed', { timeout: 120_000 }, async () => {
+test('nothing is lost or counted twice when it is killed', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   let stored = 0;
   for (let round = 0; round < 5; round += 1) {

@@ -74,7 +74,7 @@ async function live(world: Life, random: Random, steps: number): Promise<void> {
 }
 
 describe('an overview and the hits of rules', () => {
-  test.each([1, 2, 3, 4, 5, 6])('say what the records say: history %i', { timeout: 60_000 }, async (seed) => {
+  test.each([1, 2, 3, 4, 5, 6])('say what the records say: history %i', async (seed) => {
     const random = createRandom(seed * 7919);
     const world = await setUp();
     for (let part = 0; part < 6; part += 1) {

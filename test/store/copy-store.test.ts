@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createCheckpointSigner } from '../../src/service/audit/checkpoint.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { copyKey, readMasterKey } from '../../src/service/store/contract/master-key.ts';
@@ -14,8 +14,6 @@ import { openStore } from '../../src/service/store/open.ts';
 import { openWire } from './cut-wire.ts';
 import { keptPostgres, type PostgresServer } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs, temporaryFolder } from './rows.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -15,9 +15,7 @@ import { requestRow, startMs, temporaryFolder } from './rows.ts';
 
 const appendOnFullDiskScript = fileURLToPath(new URL('./append-on-full-disk.ts', import.meta.url));
 
-test('of a process killed at any moment, every acknowledged request is in the file and the chain is whole', {
-  timeout: 30_000,
-}, async () => {
+test('of a process killed at any moment, every acknowledged request is in the file and the chain is whole', async () => {
   const result = await runKillRounds(join(temporaryFolder(), 'writ.db'), 5);
   expect(result).toMatchObject({ lost: [], broken: null });
   expect(result.recordCount).toBeGreaterThanOrEqual(result.acknowledgedCount);

@@ -14,8 +14,6 @@ import { openWire, type Wire } from './cut-wire.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
 import { agentRow, keyRow, refusalRecord, requestRow } from './rows.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
@@ -42,7 +40,7 @@ async function told(append: Promise<unknown>): Promise<string> {
 }
 
 async function untilWritable(store: Store): Promise<void> {
-  await expect.poll(() => store.isWritable(), { timeout: 20_000, interval: 20 }).toBe(true);
+  await expect.poll(() => store.isWritable(), { interval: 20 }).toBe(true);
 }
 
 /** Sends without a pause until `end` resolves; yields what was told, by id. */
@@ -99,7 +97,7 @@ test('without a server nothing is stored, and the store says within a second tha
   const { store } = await setUp();
   await server.kill();
   const cutAt = performance.now();
-  await expect.poll(() => store.isWritable(), { interval: 5, timeout: 5_000 }).toBe(false);
+  await expect.poll(() => store.isWritable(), { interval: 5 }).toBe(false);
   const saidAfterMs = performance.now() - cutAt;
   expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
   await server.start();
@@ -126,9 +124,9 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
     (async () => {
       await sleep(300);
       wire.cut();
-      await expect.poll(() => store.isWritable(), { interval: 5, timeout: 10_000 }).toBe(false);
+      await expect.poll(() => store.isWritable(), { interval: 5 }).toBe(false);
       // Given up: what comes now does not wait.
-      await expect.poll(() => store.queueDepth(), { interval: 5, timeout: 10_000 }).toBe(0);
+      await expect.poll(() => store.queueDepth(), { interval: 5 }).toBe(0);
       expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
       wire.fix();
       await untilWritable(store);
@@ -195,7 +193,7 @@ test.each([
   await server.query('ALTER SYSTEM RESET synchronous_standby_names');
   await server.query('SELECT pg_reload_conf()');
   expect(answers.map(([, word]) => word)).toEqual(['uncertain', 'uncertain']);
-  await expect.poll(async () => (await spend())[1], { timeout: 20_000 }).toBe('stored');
+  await expect.poll(async () => (await spend())[1]).toBe('stored');
   const stored = await Promise.all(answers.map(async ([id]) => (await store.requests.find(id)) !== null));
   expect(stored).toEqual(what === 'stored' ? [true, true] : [false, false]);
   const lost = answers.filter((_, at) => stored[at] !== true).map(([id]) => id);
@@ -256,9 +254,7 @@ test('a process that was replaced stores nothing, whatever it still has, and its
   onTestFinished(() => next.close());
   await next.serve();
   wire.fix();
-  await expect
-    .poll(() => told(paused.requests.append(requestRow(), limits)), { timeout: 10_000 })
-    .toBe('fenced');
+  await expect.poll(() => told(paused.requests.append(requestRow(), limits))).toBe('fenced');
   expect(paused.isWritable()).toBe(false);
   const agent = agentRow();
   await expect(paused.agents.add(agent, keyRow(agent.id))).rejects.toMatchObject({ code: 'fenced' });
@@ -335,8 +331,9 @@ test('a commit whose wait for the standby is cancelled counts as uncertain, not 
     await server.query('ALTER SYSTEM RESET synchronous_standby_names');
     await server.query('SELECT pg_reload_conf()');
   });
-  const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
-  // Somebody asks all the time, so that it is a batch that waits.
+  // Somebody asks all the time, so that a batch waits; the process says now and then that it is alive, which waits, too.
+  const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity
+    WHERE wait_event = 'SyncRep' AND query LIKE '%writ_append%'`;
   const answers = await askUntil(
     store,
     (async () => {

@@ -1,7 +1,7 @@
 // Each guard of the statements that store, taken out in turn: its check then sees that something is stored, or told, which must
 // not be. So no guard is without a check, and no check passes for another reason than its guard.
 
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifyStore } from '../../src/service/audit/verify-store.ts';
 import { type GrantBasis, switchKind } from '../../src/service/store/contract/grant-basis.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
@@ -9,8 +9,6 @@ import { openStore } from '../../src/service/store/open.ts';
 import { spend, spentPlace, told, toldOfChange } from './guarded-writes.ts';
 import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -26,6 +24,8 @@ interface Scene {
   readonly open: () => Promise<Store>;
   /** On which a request of the agent rests while nothing has changed. */
   readonly basis: GrantBasis;
+  /** How long the transaction of another lasts where nothing is told before. */
+  readonly heldForMs: number;
 }
 
 interface Guard {
@@ -37,6 +37,8 @@ interface Guard {
   readonly told: string;
   /** What is told once the guard is out; `stored` where it is absent. */
   readonly toldWithout?: string;
+  /** Once the guard is out, it waits for another all the same. */
+  readonly stillWaits?: true;
 }
 
 /** After a change by other hands. */
@@ -132,6 +134,7 @@ const guards: Readonly<Record<string, Guard>> = {
     },
     told: 'whole',
     toldWithout: 'broken',
+    stillWaits: true,
   },
   'the version of the agent': {
     of: 'writ_append',
@@ -235,6 +238,7 @@ const guards: Readonly<Record<string, Guard>> = {
     ],
     check: switchedWhileWaiting,
     told: 'basis-changed',
+    stillWaits: true,
   },
   'who is alone': {
     of: 'writ_append',
@@ -290,6 +294,7 @@ const guards: Readonly<Record<string, Guard>> = {
     ],
     check: cancelledWait,
     told: 'uncertain',
+    stillWaits: true,
   },
 };
 
@@ -310,7 +315,7 @@ async function toldBeside(
   const store = await scene.open();
   return await whileUnderWay(scene, statements, async () => {
     await tell(store);
-    return (await asleep(scene)).length > 0 ? 'beside the other' : 'after the other';
+    return (await underWay(scene)).length > 0 ? 'beside the other' : 'after the other';
   });
 }
 
@@ -323,19 +328,33 @@ async function spentTwice(open: Scene['open']): Promise<string> {
   return 'decided once';
 }
 
-/** The transactions that have not ended. */
+/** The transactions that have done what they do. */
 function asleep({ database }: Scene): Promise<readonly object[]> {
   return server.query(
     `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event = 'PgSleep'`,
   );
 }
 
-/** What `tell` is told while a transaction with these statements has not ended. */
+/** The transactions that have not ended. */
+function underWay({ database }: Scene): Promise<readonly object[]> {
+  return server.query(
+    `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND state = 'active' AND query LIKE 'BEGIN;%'`,
+  );
+}
+
+/** What `tell` is told while a transaction with these statements has not ended: it ends once that is told, or some time later. */
 async function whileUnderWay(scene: Scene, statements: string, tell: () => Promise<string>): Promise<string> {
-  const { sql } = scene;
-  const ended = sql(`BEGIN; ${statements}; SELECT pg_sleep(0.4); COMMIT`);
-  await expect.poll(() => asleep(scene), { interval: 5, timeout: 10_000 }).not.toEqual([]);
+  const { sql, heldForMs } = scene;
+  await sql(
+    'CREATE SCHEMA IF NOT EXISTS test; CREATE TABLE IF NOT EXISTS test.told (); DELETE FROM test.told',
+  );
+  const ended = sql(`BEGIN; ${statements};
+    DO $$ BEGIN
+      FOR n IN 1..${heldForMs / 20} LOOP EXIT WHEN EXISTS (SELECT FROM test.told); PERFORM pg_sleep(0.02); END LOOP;
+    END $$; COMMIT`);
+  await expect.poll(() => asleep(scene), { interval: 5 }).not.toEqual([]);
   const answer = await tell();
+  await sql('BEGIN; SET LOCAL synchronous_commit = local; INSERT INTO test.told DEFAULT VALUES; COMMIT');
   await ended;
   return answer;
 }
@@ -388,7 +407,7 @@ async function setScene(): Promise<Scene> {
   await first.close();
   const agentVersion = found?.version ?? 0;
   const seen = { keyNotAfterMs: null, switchGeneration: 0, documents: [] };
-  return { database, sql, open, basis: { agentId: agent.id, agentVersion, ...seen } };
+  return { database, sql, open, basis: { agentId: agent.id, agentVersion, ...seen }, heldForMs: 400 };
 }
 
 async function takeOut({ sql }: Scene, { of, out }: Guard): Promise<void> {
@@ -406,7 +425,9 @@ test.each(Object.keys(guards))('%s: nothing passes it, and without it something 
   const scene = await setScene();
   expect(await guard.check(scene)).toBe(guard.told);
   await takeOut(scene, guard);
-  expect(await guard.check(scene)).toBe(guard.toldWithout ?? 'stored');
+  // What does not wait any more may take its time.
+  const heldForMs = guard.stillWaits ? scene.heldForMs : 10_000;
+  expect(await guard.check({ ...scene, heldForMs })).toBe(guard.toldWithout ?? 'stored');
 });
 
 test('what rests on what still holds is stored', async () => {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   checkpointText,
   createCheckpointSigner,
@@ -21,8 +21,6 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { keptPostgres, type PostgresServer, type TestDatabase } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -140,7 +138,7 @@ test('what is still being written is waited for, and not left out', async () => 
     isRead = true;
   });
   const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event_type = 'Lock'`;
-  await expect.poll(() => server.query(waits), { interval: 10, timeout: 20_000 }).not.toEqual([]);
+  await expect.poll(() => server.query(waits), { interval: 10 }).not.toEqual([]);
   expect(isRead).toBe(false);
   await writer.query('COMMIT');
   expect((await reading).records.map(({ entry }) => entry.sequence)).toEqual([last + 2]);
@@ -349,7 +347,7 @@ test('a process ties what others have stored once a second, and once more when i
   const [other, one] = stores;
   const knots = async () => (await sql<{ sequence: string }>('SELECT sequence FROM knots')).length;
   await append(one);
-  await expect.poll(knots, { timeout: 5_000, interval: 20 }).toBe(1);
+  await expect.poll(knots, { interval: 20 }).toBe(1);
   await append(one);
   await one.close();
   expect(await knots()).toBe(2);

@@ -10,8 +10,6 @@ import { startFakeStandby } from './fake-standby.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { requestRow } from './rows.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
@@ -43,7 +41,7 @@ async function set(setting: string): Promise<void> {
 
 async function expectStored(store: Store): Promise<void> {
   const append = () => store.requests.append(requestRow(), limits).catch((error) => error.code);
-  await expect.poll(append, { timeout: 10_000, interval: 20 }).toBe('stored');
+  await expect.poll(append, { interval: 20 }).toBe('stored');
   expect(store.isWritable()).toBe(true);
   expect(store.fault()).toBeNull();
 }
@@ -72,9 +70,9 @@ test('a server that stops keeping what it acknowledges makes its replicas not re
   const store = await open('managed');
   await store.serve();
   await set('full_page_writes = off');
-  await expect.poll(() => store.isWritable(), { timeout: 10_000, interval: 10 }).toBe(false);
+  await expect.poll(() => store.isWritable(), { interval: 10 }).toBe(false);
   await set('full_page_writes = on');
-  await expect.poll(() => store.isWritable(), { timeout: 10_000, interval: 10 }).toBe(true);
+  await expect.poll(() => store.isWritable(), { interval: 10 }).toBe(true);
 });
 
 test('a server that has no standby is served from only where that is not promised', async () => {

@@ -1,13 +1,10 @@
 // Watching on a real folder: what makes a run, what it is told, and how it ends.
 
 import { rmSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runTestFiles } from '../../src/tools/testing/run.ts';
 import { createBell, watchTests } from '../../src/tools/testing/watch.ts';
 import { createFolder, pause, until, writeFiles } from '../policies/folder.ts';
-
-// Generous: other work may share the machine.
-vi.setConfig({ testTimeout: 20_000 });
 
 const policy =
   'action a.b { n: string }\nlist good from "good.txt"\npolicy p on a.b {\n  allow x when payload.n in good\n}\n';

@@ -48,7 +48,7 @@ const withServer = (server: ProxySettings['server'], changes: Partial<ProxySetti
 const bearer = () => ({ requestInit: { headers: { authorization: `Bearer ${service().apiKey}` } } });
 
 describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
-  test('says through the proxy what it says without it, to each client', { timeout: 120_000 }, async () => {
+  test('says through the proxy what it says without it, to each client', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
     const place = realServer(name, folder);
     const calls = realCalls(name, folder);

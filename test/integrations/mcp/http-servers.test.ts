@@ -140,7 +140,7 @@ test.each<[string, (response: ServerResponse) => void, RegExp]>([
     /before its end/,
   ],
   ['is closed', (response) => void response.destroy(), /cannot be reached/],
-])('a call whose answer %s is told as no answer, once', { timeout: 30_000 }, async (_, answer, why) => {
+])('a call whose answer %s is told as no answer, once', async (_, answer, why) => {
   const url = await serving((_message, _headers, response) => answer(response));
   const answers: Got[] = [];
   const onMessage = (message: Got) => void (message.id === 7 && answers.push(message));
@@ -150,6 +150,6 @@ test.each<[string, (response: ServerResponse) => void, RegExp]>([
   );
   line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
   const told = [{ error: { code: -32603, message: expect.stringMatching(why) } }];
-  await expect.poll(() => answers, { timeout: 10_000 }).toMatchObject(told);
+  await expect.poll(() => answers).toMatchObject(told);
   line.close();
 });

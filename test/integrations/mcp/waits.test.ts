@@ -40,7 +40,7 @@ async function pending(service: Service): Promise<string> {
     const [id] = await service.store.requests.openOf(service.agent.id, 1);
     expect(id).toBeDefined();
     return id ?? '';
-  }, 10_000);
+  }, 60_000);
 }
 
 /**
@@ -184,7 +184,7 @@ describe('a client that takes tasks', () => {
     expect(await task()).toMatchObject({ resultType: 'complete', status: 'working' });
     expect((await client.ask('tools/call', pay(1, meta))).result.taskId).toBe(taskId);
     await give(ben, await pending(service), 'approve');
-    await vi.waitFor(async () => expect((await task()).status).toBe('completed'), 10_000);
+    await vi.waitFor(async () => expect((await task()).status).toBe('completed'), 60_000);
     expect((await task()).result.content[0].text).toContain('pay');
     expect(server.calls()).toHaveLength(1);
   });
@@ -201,7 +201,7 @@ describe('a client that takes tasks', () => {
     await vi.waitFor(async () => expect((await told(two, first)).result.isError).toBe(true));
     const second = await began(2);
     await give(ben, await pending(service), 'reject');
-    await vi.waitFor(async () => expect((await told(one, second)).status).toBe('completed'), 10_000);
+    await vi.waitFor(async () => expect((await told(one, second)).status).toBe('completed'), 60_000);
     expect((await told(one, second)).result.isError).toBe(true);
     expect(await told(two, 'writ-00000000-0000-7000-8000-000000000000')).toBeUndefined();
     expect(server.calls()).toEqual([]);
