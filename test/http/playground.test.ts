@@ -342,7 +342,9 @@ describe('a thread that fails', () => {
   const script = new URL('../playground/failing-playground.ts', import.meta.url);
 
   test.each(['hang', 'exit', 'memory', 'throw'])('%s: 503, and deciding goes on meanwhile', async (fault) => {
-    const service = await startService({ playground: { script, timeoutMs: 3_000, memoryMegabytes: 192 } });
+    const service = await startService({
+      playground: { script, timeoutMs: fault === 'hang' ? 3_000 : 60_000, memoryMegabytes: 192 },
+    });
     const client = await auditorOf(service);
     const files = [{ path: 'fault.policy', text: `# fault: ${fault}\n` }];
     const failing = attempt({ files, request: allowed }, client);
