@@ -1,8 +1,6 @@
 // Which scripts a text is written in, by Script_Extensions of the Unicode Character Database (UTS 39, 5.1): a character
 // that several scripts share goes with each of them, digits, signs and most marks go with all. Time is linear in the text.
 
-import { isAscii } from './text.ts';
-
 /** Value names of the property, with `_` for the space. */
 const scriptNames =
   'Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee Chorasmian Coptic Cuneiform Cypriot Cypro_Minoan Cyrillic Deseret Devanagari Dives_Akuru Dogra Duployan Egyptian_Hieroglyphs Elbasan Elymaic Ethiopic Garay Georgian Glagolitic Gothic Grantha Greek Gujarati Gunjala_Gondi Gurmukhi Gurung_Khema Han Hangul Hanifi_Rohingya Hanunoo Hatran Hebrew Hiragana Imperial_Aramaic Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi Kannada Katakana Kawi Kayah_Li Kharoshthi Khitan_Small_Script Khmer Khojki Khudawadi Kirat_Rai Lao Latin Lepcha Limbu Linear_A Linear_B Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen Masaram_Gondi Medefaidrin Meetei_Mayek Mende_Kikakui Meroitic_Cursive Meroitic_Hieroglyphs Miao Modi Mongolian Mro Multani Myanmar Nabataean Nag_Mundari Nandinagari New_Tai_Lue Newa Nko Nushu Nyiakeng_Puachue_Hmong Ogham Ol_Chiki Ol_Onal Old_Hungarian Old_Italic Old_North_Arabian Old_Permic Old_Persian Old_Sogdian Old_South_Arabian Old_Turkic Old_Uyghur Oriya Osage Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa Phoenician Psalter_Pahlavi Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham SignWriting Sinhala Sogdian Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Todhri Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square'.split(
@@ -44,6 +42,7 @@ function only(names: readonly string[]): RegExp {
   return new RegExp(`^[${names.map((name) => `\\p{scx=${name}}`).join('')}]*$`, 'u');
 }
 
+const ascii = /^[\0-\x7f]*$/;
 const shared = /[\p{scx=Common}\p{scx=Inherited}]+/gu;
 
 /**
@@ -51,7 +50,7 @@ const shared = /[\p{scx=Common}\p{scx=Inherited}]+/gu;
  * level "Single Script" of UTS 39, and "ASCII-Only". A character of no script that the runtime knows makes it false.
  */
 export function isSingleScript(text: string): boolean {
-  if (isAscii(text)) return true;
+  if (ascii.test(text)) return true;
   const letters = text.replace(shared, '');
   if (letters === '') return true;
   return (
@@ -75,7 +74,7 @@ export const scriptExamples = ['a', 'a\u0430'] as const;
 
 /** The words of a text that mix scripts. */
 export function mixedWords(text: string): readonly string[] {
-  return isAscii(text) ? [] : (text.match(wordRun) ?? []).filter(isMixedWord);
+  return ascii.test(text) ? [] : (text.match(wordRun) ?? []).filter(isMixedWord);
 }
 
 function isMixedWord(word: string): boolean {

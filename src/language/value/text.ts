@@ -126,13 +126,6 @@ export function isScalarText(text: string): boolean {
   return text.isWellFormed();
 }
 
-const beyondAscii = /[^\0-\x7f]/;
-
-/** Nothing that ASCII alone can spell misleads by its script or direction, and most texts are such. */
-export function isAscii(text: string): boolean {
-  return !beyondAscii.test(text);
-}
-
 const bidiControl = /\p{Bidi_Control}/u;
 
 /** Whether the text holds characters that change the direction in which it is shown. */

@@ -10,7 +10,7 @@ import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
 import { type Cidr, canonicalNetwork, isNetworkWithin, parseNetwork } from '../../value/ip.ts';
 import { isMixedScript } from '../../value/scripts.ts';
-import { fold, hasBidiControls, isAscii } from '../../value/text.ts';
+import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
@@ -294,7 +294,7 @@ function convertEntries(
     const value = parseEntry(entry, type, read);
     if (value === null) wrong.push(entry.line);
     else entries.push(value);
-    if (typeof value !== 'string' || isAscii(value)) continue;
+    if (typeof value !== 'string') continue;
     if (hasBidiControls(value)) env.report(listEntryBidi(source.path.span, value, entry.line));
     else if (isMixedScript(value)) env.report(listEntryMixedScript(source.path.span, value, entry.line));
   }

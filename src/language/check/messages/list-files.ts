@@ -65,21 +65,13 @@ export function readEntries(path: string, text: string): readonly FileEntry[] | 
   return { error: 'its name ends neither in `.txt` nor in `.json`, `.yaml` or `.yml`' };
 }
 
-/** In one pass: a list may have a million lines. */
 function readLines(text: string): readonly FileEntry[] {
-  const entries: FileEntry[] = [];
-  let start = 0;
-  for (let line = 1; start <= text.length; line += 1) {
-    const feed = text.indexOf('\n', start);
-    const end = feed < 0 ? text.length : feed;
-    const value = text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end);
-    if (visible.test(value) && !value.startsWith('# ')) entries.push({ value, text: value, line });
-    start = end + 1;
-  }
-  return entries;
+  return text
+    .split('\n')
+    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    .map((line, index) => ({ value: line, text: line, line: index + 1 }))
+    .filter((entry) => entry.text.trim() !== '' && !entry.text.startsWith('# '));
 }
-
-const visible = /\S/;
 
 function readArray(text: string): readonly FileEntry[] | { readonly error: string } {
   const lineCounter = new LineCounter();
