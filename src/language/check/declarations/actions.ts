@@ -1,11 +1,12 @@
 // From action declarations to actions by key and to the members of groups. Several keys of one declaration share one
 // shape; each key is declared once.
 
+import { nearestOf } from '../../diagnostic/suggest.ts';
 import type { Action } from '../../model/policy.ts';
 import type { Shape, Slot } from '../../model/type.ts';
 import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { ActionDeclaration, NameNode, PolicyFile, RecordBody } from '../../syntax/tree/tree.ts';
-import { isDeclared } from '../expressions/declared-names.ts';
+import { isDeclared, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { sameOrNew } from '../logic/same.ts';
@@ -110,8 +111,15 @@ function resolveGroups(names: readonly NameNode[], env: Environment): readonly s
   for (const name of names) {
     const earlier = groups.get(name.text);
     if (earlier !== undefined) env.report(groupNamedTwice(name, earlier));
-    // Belonging to a group is no use of it: what no pattern names is unused.
-    if (isDeclared(env, name, 'group')) groups.set(name.text, name);
+    const meant = groupMeant(name, env);
+    if (meant !== null) groups.set(meant, name);
   }
   return [...groups.keys()].sort();
+}
+
+/** A group by a name that is nearly its own is taken for it, so that its policies are not blamed for the slip. */
+function groupMeant(name: NameNode, env: Environment): string | null {
+  // Belonging to a group is no use of it: what no pattern names is unused.
+  if (isDeclared(env, name, 'group')) return name.text;
+  return nearestOf(name.text, namesOf(env, 'group'));
 }

@@ -267,6 +267,28 @@ export function repairPolicyFor(here: Cursor): Repair | null {
   return here.braces === 0 && here.type(-2) === word.policy ? spelled(here, 'on') : null;
 }
 
+/** `policy orders on group orders { ... }` and `action order.place in group orders { ... }`. */
+export function repairPatternKind(here: Cursor): Repair | null {
+  const isNamed = here.braces === 0 && beforePatterns.get(here.declaration)?.has(here.type(-1)) === true;
+  if (!isNamed || !isAnyWord(here.at(1)) || here.beginsLine(0)) return null;
+  const { image } = here.token;
+  return {
+    message: `a name alone says which ${image} it is`,
+    help: `remove \`${image}\``,
+    write: '',
+    read: [],
+  };
+}
+
+const inHead: ReadonlySet<unknown> = new Set([word.on, word.except, sign.comma]);
+/** By declaration, what a pattern or the name of a group stands behind. */
+const beforePatterns: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
+  [word.policy, inHead],
+  [word.guarantee, inHead],
+  [word.action, new Set([word.in, sign.comma])],
+  [word.meter, new Set([word.of, sign.comma])],
+]);
+
 /** `policy orders on [order.place, order.cancel] { ... }`. */
 export function repairPatternList(here: Cursor): Repair | null {
   const closing = here.braces === 0 && here.type(-1) === word.on ? here.closing(0) : null;

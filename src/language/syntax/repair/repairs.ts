@@ -46,6 +46,7 @@ import {
   repairElse,
   repairForeignLine,
   repairNameless,
+  repairPatternKind,
   repairPatternList,
   repairPolicyFor,
   repairQuotedName,
@@ -249,7 +250,9 @@ export const habits = repairTable(
 );
 
 export const repairs = repairTable(
-  ...declaringWords.map((one) => [word[one], repairNestedDeclaration, repairDeclaredWord] as const),
+  ...declaringWords.map(
+    (one) => [word[one], repairPatternKind, repairNestedDeclaration, repairDeclaredWord] as const,
+  ),
   ...effectWords.map(
     (one) =>
       [
