@@ -1,4 +1,4 @@
-// What `writ diff` and `writ check` take of large sets, the start of Node included, beside what they may take: one rule
+// What `writ diff` and `writ check` of the package take of large sets, the start of Node included, beside what they may take: one rule
 // changed among many, hours that many rules read, one line added to a long list. By hand, on a quiet machine: node bench/scale.ts, or with another
 // number of rounds: node bench/scale.ts 5. `--write` puts the table into results/scale.md.
 
@@ -7,11 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
+import { installPackage } from './installed.ts';
 import { sets } from './proofs.ts';
 
 type SetName = keyof typeof sets;
-
-const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
 
 /** Seconds on the clock of a quiet machine, where a change says nothing else. */
 const most: Readonly<Record<SetName, number>> = {
@@ -84,14 +83,15 @@ interface Run {
 /** The shell's own `time` knows what a process that has ended used. */
 function run(args: readonly string[]): Run {
   const script = 'TIMEFORMAT="%R %U %S"; time "$@" > /dev/null 2> /dev/null';
-  const { stderr, status } = spawnSync('bash', ['-c', script, 'bash', process.execPath, writ, ...args], {
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  const { stderr, status } = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...args], {
     encoding: 'utf8',
+    env,
   });
   const figures = stderr.trim().split(/\s+/).map(Number);
   const [seconds, user, system] = figures;
   // A refuted guarantee ends `writ check` with 1.
-  if (status === null || status > 1 || figures.length !== 3)
-    throw new Error(`writ ${args.join(' ')}: ${stderr}`);
+  if (status === null || status > 1 || figures.length !== 3) throw new Error(`${args.join(' ')}: ${stderr}`);
   return { seconds: seconds!, processorSeconds: user! + system! };
 }
 
@@ -110,18 +110,23 @@ function measure(what: string, args: readonly string[], of: { most: number; roun
 function measureScale(rounds: number): readonly ScaleFigures[] {
   const folder = mkdtempSync(join(tmpdir(), 'writ-scale-'));
   try {
+    const writ = installPackage(folder);
     return (Object.keys(sets) as SetName[]).flatMap((name, at) => {
       const laidOut = layOut(name, join(folder, String(at)));
       const old = laidOut(null);
       const of = { most: most[name], rounds };
       return [
         ...changes[name].map((change) =>
-          measure(`writ diff, ${name}: ${change.what}`, ['diff', '--old', old, '--new', laidOut(change)], {
-            ...of,
-            most: change.most ?? of.most,
-          }),
+          measure(
+            `writ diff, ${name}: ${change.what}`,
+            [writ, 'diff', '--old', old, '--new', laidOut(change)],
+            {
+              ...of,
+              most: change.most ?? of.most,
+            },
+          ),
         ),
-        measure(`writ check, ${name}`, ['check', old], of),
+        measure(`writ check, ${name}`, [writ, 'check', old], of),
       ];
     });
   } finally {
@@ -144,7 +149,7 @@ const figures = table(measureScale(rounds));
 const [load = 0] = loadavg();
 const text = `# Commands about large sets
 
-One rule changed, hours that many rules read, or one line of a list added; Node's start included. \`node bench/scale.ts --write\` on Node ${process.version}, ${availableParallelism()} cores,
+One rule changed, hours that many rules read, or one line of a list added, by the package, Node's start included. \`node bench/scale.ts --write\` on Node ${process.version}, ${availableParallelism()} cores,
 with a load of ${load.toFixed(1)} at the end: what the clock says is the commands' own only where that is about 1.
 
 ${figures}

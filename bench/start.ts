@@ -2,16 +2,15 @@
 // folder, and started in turn with Node that does nothing. `node bench/start.ts [ROUNDS]` prints the table of results/start.md and fails
 // where the target is missed. The machine has to be left alone meanwhile: the smallest of many rounds is nearest to what it takes.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageManifest } from '../src/tools/package/manifests.ts';
+import { installPackage } from './installed.ts';
 
 /** How many times as long as Node alone, and how many milliseconds, at most. */
 const most = { times: 6, ms: 250 } as const;
 
-const root = join(import.meta.dirname, '..');
 const rounds = Number(process.argv[2] ?? 30);
 const folder = mkdtempSync(join(tmpdir(), 'writ-bench-start-'));
 
@@ -22,8 +21,8 @@ interface Started {
 }
 
 try {
-  install();
-  const writ = join(folder, 'node_modules/writ/src/tools/cli/writ.js');
+  const writ = installPackage(folder);
+  cpSync(join(import.meta.dirname, '../policies/payments'), join(folder, 'payments'), { recursive: true });
   const all: readonly Started[] = [
     { name: '`node -e 0`', args: ['-e', '0'], ms: [] },
     { name: '`writ --version`', args: [writ, '--version'], ms: [] },
@@ -35,17 +34,6 @@ try {
   print(all);
 } finally {
   rmSync(folder, { recursive: true, force: true });
-}
-
-function install(): void {
-  execFileSync(process.execPath, [join(root, 'src/tools/package/build.ts'), folder], { stdio: 'ignore' });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];
-  execFileSync('npm', ['install', ...flags, `writ-${packageManifest.version}.tgz`], {
-    cwd: folder,
-    stdio: 'ignore',
-  });
-  cpSync(join(root, 'policies/payments'), join(folder, 'payments'), { recursive: true });
 }
 
 function timeOf({ name, args }: Started): number {

@@ -1,0 +1,19 @@
+// The package as users have it: built, and installed from its tarball into an empty folder.
+
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageManifest } from '../src/tools/package/manifests.ts';
+
+/** The file that `writ` runs. */
+export function installPackage(folder: string): string {
+  const build = join(import.meta.dirname, '../src/tools/package/build.ts');
+  execFileSync(process.execPath, [build, folder], { stdio: 'ignore' });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];
+  execFileSync('npm', ['install', ...flags, `writ-${packageManifest.version}.tgz`], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
+  return join(folder, 'node_modules/writ/src/tools/cli/writ.js');
+}
