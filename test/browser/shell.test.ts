@@ -330,16 +330,16 @@ test('by Ctrl+K one goes to a page, an agent, a request or something to do, with
     await field.waitFor();
     await page.keyboard.type(text);
   };
-  const options = page.getByRole('option');
+  const fits = page.getByRole('listbox', { name: 'What fits' });
+  const chosen = fits.getByRole('option', { selected: true });
   await ask('audi');
-  await options.getByText('Audit', { exact: true }).waitFor();
+  await chosen.getByText('Audit', { exact: true }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
   await expect.poll(() => focused(page)).toBe('Audit');
   await ask('buy');
-  await options.filter({ hasText: 'buyer' }).waitFor();
-  await page.getByRole('option', { selected: true }).filter({ hasText: 'buyer' }).waitFor();
+  await chosen.filter({ hasText: 'buyer' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'buyer' }).waitFor();
   await ask('no such thing');
@@ -347,10 +347,13 @@ test('by Ctrl+K one goes to a page, an agent, a request or something to do, with
   await page.keyboard.press('Enter');
   await page.waitForURL('**/requests?text=no%20such%20thing');
   await ask('kill');
+  await chosen.filter({ hasText: 'kill switch' }).waitFor();
+  await page.getByText(/^\d+ found$/).waitFor();
   // Down from the last comes the first.
   await page.keyboard.press('ArrowUp');
+  await chosen.filter({ hasNotText: 'kill switch' }).waitFor();
   await page.keyboard.press('ArrowDown');
-  await page.getByRole('option', { selected: true }).filter({ hasText: 'kill switch' }).waitFor();
+  await chosen.filter({ hasText: 'kill switch' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Stop agents' }).waitFor();
   // A dialog is not left for it.

@@ -23,13 +23,15 @@ interface Entry {
 
 export default function Palette({ pages, onStop, onClose }: PaletteProps) {
   const [typed, setTyped] = useState('');
-  const [at, setAt] = useState(0);
+  /** The id of an entry: what is found later may come before it. Null: the first. */
+  const [chosenId, setChosenId] = useState<string | null>(null);
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
   const fixed = useFixedEntries(pages, onStop).filter((entry) => holds(entry.word, typed));
   const { entries: found, isLooking } = useFound(typed);
   const entries = [...fixed, ...found];
-  const chosen = Math.min(at, entries.length - 1);
+  const place = entries.findIndex(({ id }) => id === chosenId);
+  const chosen = place < 0 && entries.length > 0 ? 0 : place;
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
@@ -38,9 +40,10 @@ export default function Palette({ pages, onStop, onClose }: PaletteProps) {
     onClose();
     entry.run();
   };
+  const choose = (entry: Entry | undefined): void => setChosenId(entry?.id ?? null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (step !== 0 && entries.length > 0) setAt((chosen + step + entries.length) % entries.length);
+    if (step !== 0 && entries.length > 0) choose(entries[(chosen + step + entries.length) % entries.length]);
     else if (event.key === 'Enter') run(entries[chosen]);
     else return;
     event.preventDefault();
@@ -61,7 +64,7 @@ export default function Palette({ pages, onStop, onClose }: PaletteProps) {
         value={typed}
         onInput={({ currentTarget }) => {
           setTyped(currentTarget.value);
-          setAt(0);
+          setChosenId(null);
         }}
         onKeyDown={onKeyDown}
       />
@@ -74,7 +77,7 @@ export default function Palette({ pages, onStop, onClose }: PaletteProps) {
             id={optionId(index)}
             role="option"
             aria-selected={index === chosen}
-            onPointerMove={() => setAt(index)}
+            onPointerMove={() => choose(entry)}
             onClick={() => run(entry)}
           >
             <Icon name={entry.icon} />
