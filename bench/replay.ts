@@ -1,6 +1,7 @@
 // `node bench/replay.ts [--records 1000000]`: a policy set tried on so many records of a store, in order and as recorded,
 // beside its peer, which reads the same records and parses them alone. Each runs in a process of its own, so that its
-// peak of memory is its own.
+// peak of memory is its own. A long log is read by a second thread: on a machine that has a processor for each, the clock shows
+// little more than the processor seconds of the one that decides.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -154,7 +155,7 @@ type Measure = (typeof measures)[number];
 async function measure(what: Measure, path: string): Promise<void> {
   const records = await openRecords({ path });
   const { set, engine } = await compiledOf('1_500');
-  const started = { cpu: process.cpuUsage(), at: performance.now() };
+  const started = { cpu: process.cpuUsage(), ownCpu: process.threadCpuUsage(), at: performance.now() };
   let [requests, changed] = [0, 0];
   if (what === 'parse alone') {
     const { lastSequence } = await records.extent();
@@ -164,17 +165,22 @@ async function measure(what: Measure, path: string): Promise<void> {
     }
   } else {
     const candidate = candidateOf(set, engine);
-    const log = await openStoredLog(records, { windowMs: windowMsOf(candidate) });
+    const log = await openStoredLog(records, { windowMs: windowMsOf(candidate), place: { path } });
     const result = await replayLog(log, { candidate, reading: what });
     if (log.faults.count > 0) throw new Error(log.faults.named.join('\n'));
     requests = result.requests;
     changed = result.changes.outcome + result.changes.asked;
   }
-  const { user, system } = process.cpuUsage(started.cpu);
+  const cpuSeconds = secondsOf(process.cpuUsage(started.cpu));
+  const ownCpuSeconds = secondsOf(process.threadCpuUsage(started.ownCpu));
   const seconds = (performance.now() - started.at) / 1_000;
   await records.close();
   const peakMb = process.resourceUsage().maxRSS / 1_024;
-  console.log(JSON.stringify({ requests, changed, seconds, cpuSeconds: (user + system) / 1e6, peakMb }));
+  console.log(JSON.stringify({ requests, changed, seconds, cpuSeconds, ownCpuSeconds, peakMb }));
+}
+
+function secondsOf({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1e6;
 }
 
 async function main(): Promise<void> {
@@ -188,9 +194,9 @@ async function main(): Promise<void> {
       `${cpus()[0]?.model}, Node ${process.version}, ${(statSync(path).size / 1e6).toFixed(0)} MB of records\n`,
     );
     console.log(
-      '| | requests | changed | seconds | processor seconds | requests/s | peak, MB | to parsing alone | target |',
+      '| | requests | changed | seconds | processor seconds | of the thread that decides | requests/s | peak, MB | to parsing alone | target |',
     );
-    console.log('|---|---|---|---|---|---|---|---|---|');
+    console.log('|---|---|---|---|---|---|---|---|---|---|');
     let alone = 0;
     for (const what of measures) {
       const { stdout, stderr, status } = spawnSync(
@@ -205,7 +211,7 @@ async function main(): Promise<void> {
       const isMet = perMillion <= secondsMost && one.peakMb <= peakMbMost;
       const ratio = `${(one.cpuSeconds / alone).toFixed(2)}x`;
       console.log(
-        `| ${what} | ${one.requests} | ${one.changed} | ${one.seconds.toFixed(1)} | ${one.cpuSeconds.toFixed(1)} | ${(one.requests / one.cpuSeconds).toFixed(0)} | ${one.peakMb.toFixed(0)} | ${ratio} | ${what === 'parse alone' ? '' : isMet ? 'met' : 'missed'} |`,
+        `| ${what} | ${one.requests} | ${one.changed} | ${one.seconds.toFixed(1)} | ${one.cpuSeconds.toFixed(1)} | ${one.ownCpuSeconds.toFixed(1)} | ${(one.requests / one.seconds).toFixed(0)} | ${one.peakMb.toFixed(0)} | ${ratio} | ${what === 'parse alone' ? '' : isMet ? 'met' : 'missed'} |`,
       );
     }
   } finally {

@@ -129,6 +129,18 @@ describe('reading', () => {
     );
   });
 
+  test('law: a number is what its text says, whether it has few decimals or many', () => {
+    const few = fc
+      .tuple(fc.maxSafeInteger(), fc.integer({ min: 0, max: 4 }))
+      .map(([digits, decimals]) => digits / 10 ** decimals);
+    fc.assert(
+      fc.property(fc.oneof(few, fc.double({ noNaN: true, noDefaultInfinity: true })), (n) => {
+        expect(fromNumber(n)).toEqual(parseDecimal(String(n)));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   test('what is written reads back', () => {
     fc.assert(
       fc.property(any, (d) => {

@@ -46,10 +46,24 @@ export function parseDecimal(text: string): Decimal | null {
 
 /** The decimal with the shortest text that reads back as this number. Throws RangeError unless `n` is finite. */
 export function fromNumber(n: number): Decimal {
-  if (Number.isSafeInteger(n)) return normalise(BigInt(n), 0);
+  if (Number.isSafeInteger(n)) return ofInteger(n, 0);
+  const hundredths = Math.round(n * 100);
+  // Of at most 15 digits: no other decimal as short as this one reads back as the number.
+  if (Math.abs(hundredths) < 1e15 && hundredths / 100 === n) return ofInteger(hundredths, -2);
   const decimal = parseDecimal(String(n));
   if (decimal === null) throw new RangeError('a decimal is made from finite numbers only');
   return decimal;
+}
+
+function ofInteger(n: number, exponent: number): Decimal {
+  if (n === 0) return zero;
+  let reduced = n;
+  let zeros = 0;
+  while (reduced % 10 === 0) {
+    reduced /= 10;
+    zeros += 1;
+  }
+  return { coefficient: BigInt(reduced), exponent: exponent + zeros };
 }
 
 /** The nearest JavaScript number; beyond its range an infinity or zero. */
@@ -102,13 +116,14 @@ export function absolute(d: Decimal): Decimal {
 /** The order of two values: -1 when `a` is the smaller, 1 when it is the larger. */
 export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
   if (a.exponent === b.exponent) return order(a.coefficient, b.coefficient);
+  const shift = a.exponent - b.exponent;
+  if (shift > 0 && shift <= digitsMax) return order(a.coefficient * powerOfTen(shift), b.coefficient);
+  if (shift < 0 && shift >= -digitsMax) return order(a.coefficient, b.coefficient * powerOfTen(-shift));
+  // The exponents differ by as many digits as a coefficient has, or more.
   const signs = order(sign(a.coefficient), sign(b.coefficient));
   if (signs !== 0) return signs;
   const powers = order(leadingPower(a), leadingPower(b));
-  if (powers !== 0) return a.coefficient > 0n ? powers : powers === 1 ? -1 : 1;
-  // Equal leading powers: the exponents differ by fewer digits than a coefficient has.
-  const base = Math.min(a.exponent, b.exponent);
-  return order(a.coefficient * powerOfTen(a.exponent - base), b.coefficient * powerOfTen(b.exponent - base));
+  return a.coefficient > 0n ? powers : powers === 1 ? -1 : 1;
 }
 
 export function equal(a: Decimal, b: Decimal): boolean {

@@ -19,7 +19,12 @@ export type CalendarPeriod = 'day' | 'week' | 'month';
 /** Whether a grant of a moment counts at another, which may be the earlier one. */
 export function grantCountsAt(window: MeterWindow, nowMs: number): (atMs: number) => boolean {
   const startMs = windowStartMs(window, nowMs);
-  return window.kind === 'last' ? (atMs) => atMs > startMs : (atMs) => atMs >= startMs;
+  return (atMs) => countsFrom(window, startMs, atMs);
+}
+
+/** Whether a grant of a moment counts in a window that starts at another. */
+export function countsFrom({ kind }: MeterWindow, startMs: number, atMs: number): boolean {
+  return kind === 'last' ? atMs > startMs : atMs >= startMs;
 }
 
 /** No grant before this moment counts; before all time outside of years 1 to 9999. */

@@ -1,9 +1,11 @@
 // Which declarations that rules read say something else on the two sides, themselves or by what they read.
 
-import { isSameMeaning } from '../../language/model/canonical.ts';
+import { canonicalMeaning, isSameMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
-import type { Expression } from '../../language/model/expression.ts';
-import type { List, PolicySet } from '../../language/model/policy.ts';
+import { type Expression, mirroredComparison } from '../../language/model/expression.ts';
+import type { List, Meter, PolicySet } from '../../language/model/policy.ts';
+import { memo } from '../../language/value/memo.ts';
+import { mapOperands } from '../prove/rewrite.ts';
 
 /** Names; of lets their ids. A declaration that only one side has is among them. */
 export interface ChangedDeclarations {
@@ -23,17 +25,19 @@ export interface ReadDeclaration {
 }
 
 export function changedDeclarations(before: PolicySet, after: PolicySet): ChangedDeclarations {
+  const meters = meterMeanings(before);
   const changed: Record<ReadKind, Set<string>> = {
     lists: differing(before.lists, after.lists, areListsAlike),
     tables: differing(before.tables, after.tables),
     hours: differing(before.hours, after.hours),
     lets: differing(before.lets, after.lets),
-    meters: differing(before.meters, after.meters),
+    meters: differing(meters, meterMeanings(after)),
   };
+  for (const names of renamedMeters(before, after)) for (const name of names) changed.meters.delete(name);
   // What reads something that changed has changed, too; lets may read lets.
   for (let isGrowing = true; isGrowing; ) {
     isGrowing = false;
-    for (const [kind, name, expressions] of readers(before)) {
+    for (const [kind, name, expressions] of readers(before.lets, meters)) {
       if (changed[kind].has(name) || !expressions.some((one) => readsChanged(one, changed))) continue;
       changed[kind].add(name);
       isGrowing = true;
@@ -70,9 +74,12 @@ export function isAlike(before: object | undefined, after: object | undefined): 
   return isSameMeaning(before, after);
 }
 
-function* readers(set: PolicySet): Generator<readonly [ReadKind, string, readonly Expression[]]> {
-  for (const { id, expression } of set.lets.values()) yield ['lets', id, [expression]];
-  for (const { name, argument, when } of set.meters.values())
+function* readers(
+  lets: PolicySet['lets'],
+  meters: ReadonlyMap<string, Meter>,
+): Generator<readonly [ReadKind, string, readonly Expression[]]> {
+  for (const { id, expression } of lets.values()) yield ['lets', id, [expression]];
+  for (const { name, argument, when } of meters.values())
     yield ['meters', name, [argument, when].filter((one) => one !== null)];
 }
 
@@ -109,4 +116,80 @@ function declarationOf(part: Expression): ReadDeclaration | null {
     default:
       return null;
   }
+}
+
+/**
+ * What meters count, however their conditions are written: lets are written out, the parts of `and` and `or` stand in one
+ * order, each once, and so do the sides of what can be turned round. INVARIANT: what is written so is as true, false or
+ * unknown of every request as what was written.
+ */
+export function meterMeanings(set: PolicySet): ReadonlyMap<string, Meter> {
+  const written = (expression: Expression | null): Expression | null =>
+    expression === null ? null : inOneOrder(set, expression);
+  return new Map(
+    [...set.meters].map(([name, meter]) => [
+      name,
+      { ...meter, argument: written(meter.argument), when: written(meter.when) },
+    ]),
+  );
+}
+
+/** By their old names, meters that go by another name now and count what they counted. */
+export function renamedMeters(before: PolicySet, after: PolicySet): ReadonlyMap<string, string> {
+  const gone = textsOf(before, ({ name }) => !after.meters.has(name));
+  const added = textsOf(after, ({ name }) => !before.meters.has(name));
+  const renamed = new Map<string, string>();
+  for (const [text, [old, ...others]] of gone) {
+    const [now, ...more] = added.get(text) ?? [];
+    if (old !== undefined && now !== undefined && others.length + more.length === 0) renamed.set(old, now);
+  }
+  return renamed;
+}
+
+/** By what they count, the names of some meters. */
+function textsOf(set: PolicySet, isAsked: (meter: Meter) => boolean): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const meter of meterMeanings(set).values())
+    if (isAsked(meter)) memo(names, canonicalMeaning({ ...meter, name: '' }), () => []).push(meter.name);
+  return names;
+}
+
+function inOneOrder(set: PolicySet, expression: Expression): Expression {
+  if (expression.kind === 'let') {
+    const declared = set.lets.get(expression.id);
+    return declared === undefined ? expression : inOneOrder(set, declared.expression);
+  }
+  const written = mapOperands(expression, (operand) => inOneOrder(set, operand));
+  switch (written.kind) {
+    case 'and':
+    case 'or': {
+      const parts = written.operands.flatMap((part) => (part.kind === written.kind ? part.operands : [part]));
+      const byText = new Map(parts.map((part) => [canonicalMeaning(part), part]));
+      const operands = [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
+      return operands.length === 1 ? operands[0]! : { ...written, operands };
+    }
+    case 'compare':
+      return isInOrder(written)
+        ? written
+        : { ...turned(written), operator: mirroredComparison[written.operator] };
+    case 'arithmetic': {
+      const mayTurn = written.operator === '+' || written.operator === '*';
+      return !mayTurn || isInOrder(written) ? written : turned(written);
+    }
+    default:
+      return written;
+  }
+}
+
+interface Sides {
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+function isInOrder({ left, right }: Sides): boolean {
+  return canonicalMeaning(left) <= canonicalMeaning(right);
+}
+
+function turned<T extends Sides>(expression: T): T {
+  return { ...expression, left: expression.right, right: expression.left };
 }

@@ -8,6 +8,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { unknown } from '../../language/model/value.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
@@ -18,6 +19,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { CauseChange } from './causes.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Region, RegionKind, SidedDecision } from './regions.ts';
+import { isReadable } from './shapes.ts';
 
 export interface DiffFinding extends RegionKind {
   /** Sorted; one finding may hold for several alike. */
@@ -137,6 +139,7 @@ interface Asked {
 function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, decided }: Asked): SpecTruth {
   const facts = resolveFacts(joint.original[side], jointFacts(joint, asked[side], asked));
   const { risk } = decided[side].decision;
+  if (!isReadable(expression, facts)) return unknown;
   return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });
 }
 

@@ -24,6 +24,7 @@ import type { JointRules, OpenRules, WrittenRules } from './few-rules.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import { markNumbers } from './marked-numbers.ts';
 import { type Region, regionsOf } from './regions.ts';
+import { isReadable } from './shapes.ts';
 import { type Validity, validityOf } from './validity.ts';
 import { setTextsApart } from './where-changed.ts';
 
@@ -169,6 +170,7 @@ export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly 
   const { set, original } = joint;
   const known = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
   return ctx.conditions
+    .filter(({ expression }) => isReadable(expression, known.facts))
     .filter(({ expression, pair }) => evaluateCondition(expression, known) !== textTruth(ctx, pair))
     .map(({ expression }) => expression.span);
 }
@@ -181,7 +183,9 @@ export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts)
   if (open.length === 0) return [];
   const { scope } = judge(joint.original.after, facts, ({ points, isShadow }) => points !== 0 && !isShadow);
   return open.flatMap(({ rules, pair }) => {
-    const acting = rules.filter(({ condition }) => evaluateCondition(condition, scope) !== false);
+    const acting = rules.filter(
+      ({ condition }) => isReadable(condition, scope.facts) && evaluateCondition(condition, scope) !== false,
+    );
     const isGuessedFalse = textTruth(ctx, pair) === false;
     // In the order of ids, by which decisions name them.
     if (acting.length === 0) return isGuessedFalse ? [] : [rules[0]!.id, rules.at(-1)!.id];

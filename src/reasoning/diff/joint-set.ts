@@ -5,7 +5,7 @@
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, Meter, PolicySet } from '../../language/model/policy.ts';
 import { mapOperands } from '../prove/rewrite.ts';
-import { type ChangedDeclarations, changedDeclarations } from './declarations.ts';
+import { type ChangedDeclarations, changedDeclarations, renamedMeters } from './declarations.ts';
 import { splitList } from './lists.ts';
 import { jointActions } from './shapes.ts';
 
@@ -64,6 +64,9 @@ export function jointSet(before: PolicySet, after: PolicySet): JointSet {
     policies: [],
     guarantees: [],
   };
+  // One that reads a list of other entries counts otherwise, whatever it is called.
+  for (const [old, now] of renamedMeters(before, after))
+    if (!changed.meters.has(old)) names.before.meters.set(old, now);
   // Meters last: what they read is written in names that are known by now.
   const meters = sides.flatMap((side) =>
     entriesOf(original[side].meters, names[side].meters, side, changed.meters).map(
@@ -87,7 +90,7 @@ function turned(names: ReadonlyMap<string, string>): ReadonlyMap<string, string>
   return new Map([...names].map(([own, joint]) => [joint, own]));
 }
 
-/** Under its own name where both sides have it alike, or only one has it. */
+/** Under its own name where both sides have it alike, unless it has a name already. */
 function entriesOf<T>(
   declared: ReadonlyMap<string, T>,
   names: Map<string, string>,
@@ -95,7 +98,7 @@ function entriesOf<T>(
   changed: ReadonlySet<string>,
 ): (readonly [string, T])[] {
   return [...declared].map(([name, one]) => {
-    const joint = changed.has(name) ? `${name}${suffixes[side]}` : name;
+    const joint = names.get(name) ?? (changed.has(name) ? `${name}${suffixes[side]}` : name);
     names.set(name, joint);
     return [joint, one] as const;
   });

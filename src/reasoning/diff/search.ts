@@ -273,8 +273,8 @@ class Search {
       if (truth === false) add(found, pair.isFalse, { term: { ...part, truths: [false] } });
     }
     const isOfShape = causes.some(({ rule, stakes }) => rule === null && stakes.length > 0);
-    for (const { literal, fails, ...fault } of isOfShape ? this.#problem.validity.parts : []) {
-      if (solver.holds(literal)) add(found, literal, {});
+    for (const { literal, fails, holds, ...fault } of isOfShape ? this.#problem.validity.parts : []) {
+      if (solver.holds(literal)) add(found, literal, holds === null ? {} : { words: holds });
       else add(found, notLiteral(literal), { words: fails, fault });
     }
     return found;

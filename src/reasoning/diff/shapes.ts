@@ -1,11 +1,16 @@
 // Two declarations of one action as one shape that admits every payload of either, and the places in which they differ.
 // INVARIANT: what cannot be joined is of any type, so that nothing is taken to be known of it.
 
+import { descendants } from '../../language/model/children.ts';
 import { haveSameCurrency } from '../../language/model/currency.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import { isJsonObject, type Json } from '../../language/model/json.ts';
 import type { Action, PolicySet } from '../../language/model/policy.ts';
-import type { Field, Range, Shape, Slot, TextType, Type } from '../../language/model/type.ts';
+import { type Facts, valueAt } from '../../language/model/request.ts';
+import type { Field, ListType, Range, Shape, Slot, TextType, Type } from '../../language/model/type.ts';
 import { allSigners } from '../../language/model/vouched.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { textVectors } from '../cells/text-vectors.ts';
 import { isAlike } from './declarations.ts';
 import type { BothSides } from './joint-set.ts';
 
@@ -71,6 +76,12 @@ function jointType(before: Type, after: Type): Type | null {
   switch (before.kind) {
     case 'number':
     case 'integer':
+      return after.kind === 'number' || after.kind === 'integer'
+        ? {
+            kind: after.kind === before.kind ? after.kind : 'number',
+            range: hull(before.range, after.range),
+          }
+        : null;
     case 'duration':
     case 'date':
     case 'timestamp':
@@ -161,4 +172,108 @@ function differs({ before, after }: BothSides<Field | null>): boolean {
   if (before.isOptional !== after.isOptional || before.isNullable !== after.isNullable) return true;
   const areRecords = before.type.kind === 'record' && after.type.kind === 'record';
   return !areRecords && !isAlike(before.type, after.type);
+}
+
+/** How values of a type are written in JSON; null where they may be written in any way. */
+type Writing = 'boolean' | 'string' | 'number' | 'list' | 'record';
+
+function writingOf({ kind }: Type): Writing | null {
+  switch (kind) {
+    case 'boolean':
+    case 'list':
+    case 'record':
+      return kind;
+    case 'number':
+    case 'integer':
+    case 'duration':
+    case 'money':
+      return 'number';
+    case 'text':
+    case 'date':
+    case 'timestamp':
+    case 'datetime':
+    case 'ip':
+      return 'string';
+    case 'any':
+      return null;
+  }
+}
+
+/**
+ * Whether each field of the payload holds what the condition reads it as. Where one does not, the side whose condition it is
+ * refuses the payload before any rule.
+ */
+export function isReadable(condition: Expression, { payload }: Facts): boolean {
+  return descendants(condition).every((part) => {
+    if (part.kind !== 'field' || part.root !== 'payload') return true;
+    const value = valueAt(payload, part.steps);
+    return value === undefined || isWrittenAs(part.type, value as Json);
+  });
+}
+
+/** Whether a value is written as those of the type are, or null. */
+function isWrittenAs(type: Type, value: Json): boolean {
+  if (value === null) return true;
+  switch (type.kind) {
+    case 'any':
+      return true;
+    case 'list':
+      return Array.isArray(value) && value.every((one: Json) => isWrittenAs(type.element.type, one));
+    case 'record':
+      return (
+        isJsonObject(value) &&
+        type.shape.fields.every(
+          ({ name, type: own }) => !Object.hasOwn(value, name) || isWrittenAs(own, value[name] as Json),
+        )
+      );
+    default:
+      return typeof value === writingOf(type);
+  }
+}
+
+/** Whether no value but null is of both types. */
+export function areApart(one: Type, other: Type): boolean {
+  const [own, others] = [writingOf(one), writingOf(other)];
+  return own !== null && others !== null && own !== others;
+}
+
+/** Whether every value of the one type is of the other, as far as that is known. */
+export function impliesType(one: Type, other: Type): boolean {
+  if (other.kind === 'any' || isAlike(one, other)) return true;
+  if (other.kind === 'text') return isFreeText(other) ? writingOf(one) === 'string' : impliesText(one, other);
+  if (other.kind === 'list') return one.kind === 'list' && impliesList(one, other);
+  return other.kind === 'number' && one.kind === 'integer' && isWithin(one.range, other.range);
+}
+
+function isFreeText({ of, values, patterns, length }: TextType): boolean {
+  return (
+    of === 'string' && values === null && patterns.length === 0 && length.low === null && length.high === null
+  );
+}
+
+function impliesList(one: ListType, other: ListType): boolean {
+  const [element, others] = [one.element, other.element];
+  return (
+    isWithin(one.length, other.length) &&
+    (others.isNullable || !element.isNullable) &&
+    impliesType(element.type, others.type)
+  );
+}
+
+/** As far as patterns that are stepped together tell. */
+function impliesText(one: Type, other: TextType): boolean {
+  if (one.kind !== 'text' || one.of !== other.of) return false;
+  if (one.values !== null || other.values !== null || !isWithin(one.length, other.length)) return false;
+  const vectors = textVectors([...one.patterns, ...other.patterns]);
+  const count = one.patterns.length;
+  return (
+    vectors?.every(
+      ({ answers }) => answers.slice(0, count).includes(false) || !answers.slice(count).includes(false),
+    ) === true
+  );
+}
+
+function isWithin(inner: Range, outer: Range): boolean {
+  const isLow = outer.low === null || (inner.low !== null && compare(outer.low, inner.low) <= 0);
+  return isLow && (outer.high === null || (inner.high !== null && compare(inner.high, outer.high) <= 0));
 }

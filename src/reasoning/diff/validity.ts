@@ -4,18 +4,23 @@
 import { describeSlot, pathText } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
 import type { Facts } from '../../language/model/request.ts';
-import type { Field, Range, Shape, Type } from '../../language/model/type.ts';
+import type { Field, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { allSigners } from '../../language/model/vouched.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, isWhere, type Leaf } from '../cells/leaf.ts';
-import { textVectors } from '../cells/text-vectors.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
-import { type OpenDifference, type ShapeDifference, shapeDifferences } from './shapes.ts';
+import {
+  areApart,
+  impliesType,
+  type OpenDifference,
+  type ShapeDifference,
+  shapeDifferences,
+} from './shapes.ts';
 
 export interface Validity {
   readonly valid: BothSides<SolverLiteral>;
@@ -25,10 +30,12 @@ export interface Validity {
   readonly extra: readonly { readonly steps: readonly string[]; readonly literal: SolverLiteral }[];
 }
 
-/** What a payload of a shape is not: where it is, there is nothing to tell. */
 export interface ShapePart {
   readonly literal: SolverLiteral;
+  /** How it is told that a payload is not so. */
   readonly fails: string;
+  /** How it is told that it is, where the other side then refuses it; null where there is nothing to tell. */
+  readonly holds: string | null;
   readonly side: DiffSide;
   /** Where the definition finds the fault. */
   readonly pointer: string;
@@ -85,20 +92,40 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
     return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
   const both = { before: fits('before'), after: fits('after') };
-  for (const [side, other] of [
-    ['before', 'after'],
-    ['after', 'before'],
-  ] as const)
-    if (impliesText(field[side]?.type, field[other]?.type))
-      circuit.require([notLiteral(values.get(side)!), values.get(other)!]);
+  tieFits(ctx, { field, fits: values, isNothing: [isAbsent, isNull] });
   const pointer = pointerOf(difference.steps);
   const parts = sides.map((side) => ({
     literal: both[side],
     fails: failingText(difference, side),
+    holds: holdingText(difference, side),
     side,
     pointer,
   }));
   return { fits: both, parts };
+}
+
+interface TiedFits {
+  readonly field: BothSides<Field | null>;
+  /** By the sides that declare the field, whether a value is of the type. */
+  readonly fits: ReadonlyMap<DiffSide, SolverLiteral>;
+  /** There is no value where one of these holds. */
+  readonly isNothing: readonly SolverLiteral[];
+}
+
+/** What is of one type may have to be of the other, or may not be. */
+function tieFits({ circuit }: ProofContext, { field: { before, after }, fits, isNothing }: TiedFits): void {
+  const [old, now] = [fits.get('before'), fits.get('after')];
+  if (before === null || after === null || old === undefined || now === undefined) return;
+  if (impliesType(before.type, after.type)) circuit.require([notLiteral(old), now]);
+  if (impliesType(after.type, before.type)) circuit.require([notLiteral(now), old]);
+  if (areApart(before.type, after.type)) circuit.require([notLiteral(old), notLiteral(now), ...isNothing]);
+}
+
+/** That a field is as the side declares it says all where nothing is as both declare it. */
+function holdingText({ steps, field: { before, after } }: ShapeDifference, side: DiffSide): string | null {
+  if (before === null || after === null || !areApart(before.type, after.type)) return null;
+  if ([before, after].some(({ isOptional, isNullable }) => isOptional || isNullable)) return null;
+  return `${pathText('payload', steps)} is ${describeSlot(side === 'before' ? before : after)}`;
 }
 
 /** How it is told that a field is not as the side declares it. */
@@ -113,24 +140,6 @@ function failingText({ steps, field }: ShapeDifference, side: DiffSide): string 
   return side === 'before'
     ? `${text} was not admitted as ${describeSlot(own)}`
     : `${text} is not ${describeSlot(own)}`;
-}
-
-/** Whether every text of the one type is of the other, as far as patterns that are stepped together tell. */
-function impliesText(one: Type | undefined, other: Type | undefined): boolean {
-  if (one?.kind !== 'text' || other?.kind !== 'text' || one.of !== other.of) return false;
-  if (one.values !== null || other.values !== null || !isWithin(one.length, other.length)) return false;
-  const vectors = textVectors([...one.patterns, ...other.patterns]);
-  const count = one.patterns.length;
-  return (
-    vectors?.every(
-      ({ answers }) => answers.slice(0, count).includes(false) || !answers.slice(count).includes(false),
-    ) === true
-  );
-}
-
-function isWithin(inner: Range, outer: Range): boolean {
-  const isLow = outer.low === null || (inner.low !== null && compare(outer.low, inner.low) <= 0);
-  return isLow && (outer.high === null || (inner.high !== null && compare(inner.high, outer.high) <= 0));
 }
 
 /** RFC 6901. */
@@ -184,9 +193,11 @@ interface Fitting {
 /** Whether the value, where there is one, is of the side's type. */
 function valueFits(ctx: ProofContext, { leaf, own, other }: Fitting): SolverLiteral {
   const { circuit } = ctx;
-  if (other === null || isSameType(own.type, other.type)) return circuit.yes;
+  if (other === null || own.type.kind === 'any' || isSameType(own.type, other.type)) return circuit.yes;
   const fits = circuit.free();
-  const isExact = own.type.kind === other.type.kind && ('range' in own.type || own.type.kind === 'text');
+  const isWider = own.type.kind === 'number' && other.type.kind === 'integer';
+  const isExact =
+    isWider || (own.type.kind === other.type.kind && ('range' in own.type || own.type.kind === 'text'));
   if (leaf === null || !isExact) {
     guessFor(ctx, own, fits);
     return fits;
@@ -259,6 +270,7 @@ function openValidity(
       .map((side) => ({
         literal: notLiteral(literal),
         fails: `${text} has a field that is not declared`,
+        holds: null,
         side,
         pointer: `${pointerOf(steps)}/`,
       })),

@@ -18,7 +18,8 @@ export function moneyAtom(
 ): Pair | null {
   const leaf = fieldLeaf(ctx, field, elements);
   const { amount, currency } = constant as Money;
-  if (leaf === null) return null;
+  // One side of a comparison may declare the field as something else.
+  if (leaf === null || placeOfField(ctx, field, elements)?.slot.type.kind !== 'money') return null;
   const number = { type: quantity('number'), span: field.span };
   const read = placeholderRead(number);
   const amounts = addAtom(ctx, leaf, comparisonCall(operator, read, literalNode(amount, number)));

@@ -16,7 +16,7 @@ import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
 import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
-import { hasValue, isUnknown, leafOf, tagElement } from './leaves.ts';
+import { hasValue, isUnknown, leafOf, placeOfField, tagElement } from './leaves.ts';
 import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewrite.ts';
 
 const elementsMax = 24;
@@ -220,10 +220,11 @@ function listKey(source: Expression): string | null {
   return source.kind === 'fact' && isListFact(source.fact) ? source.fact : null;
 }
 
-function listElements(ctx: ProofContext, source: Expression): ListElements | null {
-  const key = listKey(source);
-  const leaf = key === null ? null : leafOf(ctx, source, new Map());
-  if (key === null || leaf === null || source.type.kind !== 'list') return null;
+function listElements(ctx: ProofContext, read: Expression): ListElements | null {
+  const key = listKey(read);
+  const leaf = key === null ? null : leafOf(ctx, read, new Map());
+  const source = asDeclared(ctx, read);
+  if (key === null || leaf === null || source?.type.kind !== 'list') return null;
   const known = ctx.lists.get(key);
   if (known !== undefined) return known;
   const wanted = Math.min(ctx.elementsOf.get(key) ?? 1, longestOf(source));
@@ -238,6 +239,13 @@ function listElements(ctx: ProofContext, source: Expression): ListElements | nul
   ctx.lists.set(key, list);
   ctx.afterCut.push(() => tieElements(ctx, list, source));
   return list;
+}
+
+/** Of the type that the action declares: a condition of a comparison reads a field as its own side declares it. */
+function asDeclared(ctx: ProofContext, source: Expression): Expression | null {
+  if (source.kind !== 'field') return source;
+  const place = placeOfField(ctx, source, new Map());
+  return place === null ? null : { ...source, type: place.slot.type };
 }
 
 /** A list that is not there has no elements; one with a least length has some; its length says whether it is empty. */

@@ -5,8 +5,8 @@ import { type ApprovalRule, type AskedRule, isExcepted } from '../../language/mo
 import type { Decision } from '../../language/model/decision.ts';
 import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { isWaiting, type LoggedRequest } from './log.ts';
-import { type AskedWords, askedWords, type Workload } from './workload.ts';
+import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
+import { askedWords, mostAskedOf, type Workload } from './workload.ts';
 
 /** A person's approval, for the candidate's rules that asked the group when it was given. */
 export interface KeptVote {
@@ -17,7 +17,12 @@ export interface KeptVote {
   readonly email: string;
   /** Null where it is for nothing. */
   readonly group: string | null;
-  readonly rules: ReadonlySet<string>;
+  readonly rules: readonly string[];
+}
+
+/** The last vote of a person counts: after this one, none does. */
+export function forNothing(person: string): KeptVote {
+  return { person, email: '', isOwner: false, group: null, rules: [] };
 }
 
 export interface Course {
@@ -29,7 +34,7 @@ export interface Course {
   /** Meters to which it adds something that its record does not say, where it stands as the log says. */
   readonly lacking: readonly MeterDefinition[];
   /** Names of the incomplete meters that its decisions have read. */
-  readonly incomplete: Set<string>;
+  incomplete: readonly string[];
   /** The candidate's, the latest last. */
   readonly decisions: Decision[];
   status: 'waiting' | 'granted' | 'over';
@@ -39,23 +44,22 @@ export interface Course {
   grantedAtMs: number | null;
   /** Whether the log's own wait ends at the same moment, so that the log tells when it was seen to have ended. */
   isFollowed: boolean;
-  readonly votes: KeptVote[];
+  votes: readonly KeptVote[];
   hasSteppedUp: boolean;
   readonly log: {
-    decision: Decision;
+    /** The latest last. */
+    readonly decisions: Decision[];
     status: 'waiting' | 'granted' | 'over';
     expiresAtMs: number;
     /** Readings as last recorded. */
     meters: Facts['meters'];
     rows: Facts['rows'];
-    readonly asked: AskedWords;
   };
-  readonly asked: AskedWords;
   /** In which what it asks of people is counted. */
   readonly workloads: readonly Workload[];
 }
 
-export function latestOf({ decisions }: Course): Decision {
+export function latestOf({ decisions }: Pick<Course, 'decisions'>): Decision {
   return decisions.at(-1)!;
 }
 
@@ -73,35 +77,30 @@ function approvalsFor(
   asked: string,
   { votes, logged }: Pick<Course, 'votes' | 'logged'>,
 ): number {
-  const people = new Set<string>();
-  // Each by their last vote.
-  const last = new Map(votes.map((vote) => [vote.person, vote]));
-  for (const { person, email, isOwner, group, rules } of last.values()) {
-    const isLeftOut = (needs > 1 && isOwner) || isExcepted(except, logged.facts, { id: person, email });
-    if (group === asked && rules.has(rule) && !isLeftOut) people.add(person);
-  }
-  return people.size;
+  const approving = votes.filter(({ person, email, isOwner, group, rules }, at) => {
+    if (group !== asked || !rules.includes(rule) || (needs > 1 && isOwner)) return false;
+    // The last vote of each counts.
+    const isTakenBack = votes.some((later, place) => place > at && later.person === person);
+    return !isTakenBack && !isExcepted(except, logged.facts, { id: person, email });
+  });
+  return approving.length;
 }
 
 /** Whether the log asks of everybody whom the candidate asks, and of no fewer people. */
 export function isAnsweredInLog(course: Course): boolean {
   const { log } = course;
-  return askedWords(latestOf(course)).every(([group, needs]) => needs <= (log.asked.get(group) ?? 0));
+  return askedWords(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
 }
-
-/** Only what waits may ask more later. */
-export function wordsFor(decision: Decision): AskedWords {
-  return isWaiting(decision) ? new Map() : noWords;
-}
-
-const noWords: AskedWords = new Map();
 
 export function courseStatusOf(decision: Decision): Course['status'] {
   if (isWaiting(decision)) return 'waiting';
   return decision.outcome === 'ALLOW' ? 'granted' : 'over';
 }
 
-/** The pushed rows as last recorded. */
-export function rowsRecorded({ log: { rows } }: Course): Pick<Facts, 'rows'> {
-  return rows === undefined ? {} : { rows };
+/** What the log has read by the time of a decision. */
+export function noteReadings(log: Course['log'], { meters, rows }: DecidedInLog): void {
+  log.meters = meters;
+  log.rows = rows;
 }
+
+type DecidedInLog = Extract<LoggedEvent, { readonly kind: 'decided' }>;

@@ -1,14 +1,13 @@
 // Which facts the rules of an action read, other than its payload, and which of them a request lacks.
 
-import { type Facts, factAt } from '../../language/model/request.ts';
+import { type Facts, valueAt } from '../../language/model/request.ts';
 import { noTrace } from '../../language/model/trace.ts';
 import type { ReplayCandidate } from './candidate.ts';
 
 /** A class because it learns an action's reads from its first request. */
 export class FactReads {
   readonly #candidate: ReplayCandidate;
-  /** Paths of facts. */
-  readonly #byAction = new Map<string, readonly string[]>();
+  readonly #byAction = new Map<string, readonly FactRead[]>();
 
   constructor(candidate: ReplayCandidate) {
     this.#candidate = candidate;
@@ -17,18 +16,24 @@ export class FactReads {
   /** Such as `request.session`; none where the gate refuses the request. */
   unknownTo(facts: Facts, holdsDigests: boolean): readonly string[] {
     const reads = this.#byAction.get(facts.action) ?? this.#learn(facts, holdsDigests);
-    if (reads.every((path) => factAt(facts, path) !== undefined)) return none;
-    return reads.filter((path) => factAt(facts, path) === undefined);
+    const isUnknown = ({ steps }: FactRead): boolean => valueAt(facts, steps) === undefined;
+    return reads.some(isUnknown) ? reads.filter(isUnknown).map(({ path }) => path) : none;
   }
 
-  #learn(facts: Facts, holdsDigests: boolean): readonly string[] {
+  #learn(facts: Facts, holdsDigests: boolean): readonly FactRead[] {
     const { decideRecorded, decideTraced } = this.#candidate;
     const { trace } = holdsDigests ? decideRecorded(facts) : decideTraced(facts);
     if (trace.form === noTrace.form) return none;
-    const paths = [...new Set(trace.form.paths.filter(isFactPath))];
-    this.#byAction.set(facts.action, paths);
-    return paths;
+    const paths = new Set(trace.form.paths.filter(isFactPath));
+    const reads = [...paths].map((path) => ({ path, steps: path.split('.') }));
+    this.#byAction.set(facts.action, reads);
+    return reads;
   }
+}
+
+interface FactRead {
+  readonly path: string;
+  readonly steps: readonly string[];
 }
 
 const none: readonly never[] = [];

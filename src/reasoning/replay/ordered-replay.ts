@@ -15,12 +15,12 @@ import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRule
 import {
   type Course,
   courseStatusOf,
+  forNothing,
   isAnsweredInLog,
   isApproval,
   isApproved,
   latestOf,
-  rowsRecorded,
-  wordsFor,
+  noteReadings,
 } from './course.ts';
 import {
   isOfOneStep,
@@ -168,7 +168,7 @@ export class OrderedReplay {
       isEarlier,
       uses,
       lacking: isEarlier && entries === null ? candidate.counted(logged.facts.action) : [],
-      incomplete: new Set(incomplete),
+      incomplete,
       decisions: [decision],
       status: courseStatusOf(decision),
       deadlineMs,
@@ -177,18 +177,16 @@ export class OrderedReplay {
       votes: [],
       hasSteppedUp: false,
       log: {
-        decision: logged.decision,
+        decisions: [logged.decision],
         status: courseStatusOf(logged.decision),
         meters: logged.facts.meters,
         rows: logged.facts.rows,
         expiresAtMs,
-        asked: wordsFor(logged.decision),
       },
-      asked: wordsFor(decision),
       workloads,
     };
-    countAsked(workloads, 'before', { decision: logged.decision, asked: course.log.asked, atMs: nowMs });
-    countAsked(workloads, 'now', { decision, asked: course.asked, atMs: nowMs });
+    countAsked(workloads, 'before', { decision: logged.decision, earlier: [], atMs: nowMs });
+    countAsked(workloads, 'now', { decision, earlier: [], atMs: nowMs });
     this.#readings.noteIncomplete(uses, incomplete);
     this.#noteLacking(course, nowMs);
     this.#keep(course);
@@ -233,10 +231,11 @@ export class OrderedReplay {
   #follow({ requestId, atMs, events }: LoggedEvents): void {
     const course = this.#courses.get(requestId);
     if (course === undefined) return;
-    for (const [at, event] of events.entries()) {
+    for (let at = 0; at < events.length; at += 1) {
+      const event = events[at]!;
       const next = events[at + 1];
       const isDecided = next?.kind === 'decided';
-      if (isDecided) Object.assign(course.log, { meters: next.meters, rows: next.rows });
+      if (isDecided) noteReadings(course.log, next);
       if (course.isEarlier) this.#followLog(course, event, atMs);
       else if (event.kind !== 'decided' || !isOfOneStep(events[at - 1]))
         this.#answer(course, event, { atMs, isDecided });
@@ -275,8 +274,7 @@ export class OrderedReplay {
         return;
       }
       case 'taken-back':
-        // The last vote counts, and this one is for nothing.
-        course.votes.push({ person: event.person, email: '', isOwner: false, group: null, rules: new Set() });
+        course.votes = [...course.votes, forNothing(event.person)];
         return;
       case 'rejected':
         if (event.group === null || needsOf(latestOf(course), event.group) !== null)
@@ -301,10 +299,9 @@ export class OrderedReplay {
     const { asks } = candidate;
     const firing = askedByRules(plain, asks);
     // Then and now.
-    const owners = [course.logged.facts.agent, this.#agentOf(course)].map(
-      (agent) => agent.control_owner ?? '',
+    const isOwner = [course.logged.facts.agent, this.#agentOf(course)].some((agent) =>
+      rules.isControlOwner(person, agent.control_owner ?? ''),
     );
-    const isOwner = owners.some((owner) => rules.isControlOwner(person, owner));
     const given = { person: person.id, email: person.email, isOwner, group };
     return enterApproval(course, given, { firing, asks, isDecided });
   }
@@ -338,8 +335,8 @@ export class OrderedReplay {
       decisions: [...course.decisions],
       expiresAtMs: course.deadlineMs,
     };
+    countAsked(course.workloads, 'now', { decision, earlier: course.decisions, atMs: facts.nowMs });
     course.decisions.push(decision);
-    countAsked(course.workloads, 'now', { decision, asked: course.asked, atMs: facts.nowMs });
     if (decision.outcome === 'ALLOW') {
       meters.approve(id, nowMs);
       course.grantedAtMs = nowMs;
@@ -357,12 +354,12 @@ export class OrderedReplay {
     const { logged, uses } = course;
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
-    const news = incomplete.filter((name) => !course.incomplete.has(name));
+    const news = incomplete.filter((name) => !course.incomplete.includes(name));
     this.#readings.noteIncomplete(uses, news);
-    for (const name of news) course.incomplete.add(name);
-    const agent = this.#agentOf(course);
-    const facts = { ...logged.facts, ...rowsRecorded(course), agent, nowMs, meters, satisfied };
-    return decideLogged(this.#options.candidate, logged, facts);
+    if (news.length > 0) course.incomplete = [...course.incomplete, ...news];
+    const facts = { ...logged.facts, agent: this.#agentOf(course), nowMs, meters, satisfied };
+    const { rows } = course.log;
+    return decideLogged(this.#options.candidate, logged, rows === undefined ? facts : { ...facts, rows });
   }
 
   #agentOf({ logged: { facts } }: Course): AgentFacts {
@@ -402,10 +399,13 @@ export class OrderedReplay {
     if (event.kind === 'rejected' || event.kind === 'expired' || event.kind === 'released')
       log.status = 'over';
     if (event.kind !== 'decided') return;
-    const { decision, meters, rows, expiresAtMs } = event;
-    Object.assign(log, { decision, status: courseStatusOf(decision), meters, rows, expiresAtMs });
+    const { decision } = event;
+    noteReadings(log, event);
+    log.status = courseStatusOf(decision);
+    log.expiresAtMs = event.expiresAtMs;
     const atMs = course.logged.facts.nowMs;
-    countAsked(course.workloads, 'before', { decision, asked: log.asked, atMs });
+    countAsked(course.workloads, 'before', { decision, earlier: log.decisions, atMs });
+    log.decisions.push(decision);
   }
 
   /** A wait goes on by itself where the log's has ended, or ends at another moment. */

@@ -99,6 +99,7 @@ export class Readings {
 
   /** A request has read them, each under one of its names. */
   noteIncomplete(uses: readonly MeterUse[], names: readonly string[]): void {
+    if (names.length === 0) return;
     for (const { definition, names: own } of uses)
       for (const name of own) {
         const gap = this.#gaps.get(definition.id);

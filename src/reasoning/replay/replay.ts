@@ -72,6 +72,6 @@ function takeAsRecorded({ candidate, onDecision }: ReplayOptions, tally: Tally, 
   onDecision?.(logged.id, decision);
   const workloads = tally.count(logged, { facts: logged.facts, decision, incomplete: [] }) ?? [];
   const { nowMs: atMs } = logged.facts;
-  countAsked(workloads, 'before', { decision: logged.decision, asked: new Map(), atMs });
-  countAsked(workloads, 'now', { decision, asked: new Map(), atMs });
+  countAsked(workloads, 'before', { decision: logged.decision, earlier: [], atMs });
+  countAsked(workloads, 'now', { decision, earlier: [], atMs });
 }

@@ -2,7 +2,13 @@
 // which finding each change is filed. INVARIANT: every request is in one cell of the matrix, or withheld; a changed one is
 // under a finding, without one, or unfiled.
 
-import { type Decision, type Outcome, outcomes } from '../../language/model/decision.ts';
+import {
+  type ApprovalRequirement,
+  type Decision,
+  type Outcome,
+  outcomes,
+  type Requirements,
+} from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import { Examples, type ReplayExample } from './examples.ts';
@@ -246,18 +252,28 @@ function findingMet(findings: readonly ReplayFinding[], asked: AskedOfFinding): 
 /** What a reader of the result has to hear of; null where nothing changes. */
 function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | null {
   if (before.outcome !== now.outcome) return 'outcome';
-  const isNobodyAsked = before.requires === null && now.requires === null;
-  if (!isNobodyAsked && askedText(before) !== askedText(now)) return 'asked';
+  if (!asksAlike(before.requires, now.requires)) return 'asked';
   return before.by === now.by ? null : 'rule';
 }
 
-function askedText({ requires }: Decision): string {
-  if (requires === null) return '';
-  const approvals = requires.approvals.map(({ group, needs, withinSeconds, except = [] }) =>
-    [needs, group, withinSeconds, ...except].join(' '),
+function asksAlike(before: Requirements | null, now: Requirements | null): boolean {
+  if (before === null || now === null) return before === now;
+  return (
+    before.reauth?.withinSeconds === now.reauth?.withinSeconds &&
+    before.approvals.length === now.approvals.length &&
+    before.approvals.every((approval, at) => isSameApproval(approval, now.approvals[at]!))
   );
-  const { reauth } = requires;
-  return [...approvals, ...(reauth === null ? [] : [`step-up ${reauth.withinSeconds}`])].join(', ');
+}
+
+function isSameApproval(a: ApprovalRequirement, b: ApprovalRequirement): boolean {
+  const [except, others] = [a.except ?? [], b.except ?? []];
+  return (
+    a.group === b.group &&
+    a.needs === b.needs &&
+    a.withinSeconds === b.withinSeconds &&
+    except.length === others.length &&
+    except.every((person, at) => person === others[at])
+  );
 }
 
 function increase(counts: Map<string, number>, name: string, isCounted = true): void {

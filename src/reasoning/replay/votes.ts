@@ -23,25 +23,30 @@ export function enterApproval(
 ): boolean {
   const rules = rulesAsking(course, firing, asks).filter(({ groups }) => groups.includes(given.group));
   if (rules.length === 0) return false;
-  const vote: KeptVote = { ...given, rules: new Set(rules.map(({ rule }) => rule)) };
-  course.votes.push(vote);
+  const vote: KeptVote = { ...given, rules: rules.map(({ rule }) => rule) };
+  course.votes = [...course.votes, vote];
   if (!rules.every((rule) => isApproved(rule, course))) return false;
   // Where the log asked for no more people and still waited on, some word had lost its giver or its rule.
   const needs = Math.max(...rules.map((rule) => rule.needs));
-  return isDecided || needs < (needsOf(course.log.decision, given.group) ?? 0);
+  return isDecided || needs < (needsOf(latestOf(course.log), given.group) ?? 0);
 }
 
 export type Asks = ReadonlyMap<string, AskedRule>;
 
 /** The rules that take part in a decision and ask something. */
 export function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRule[] {
-  return rules.flatMap((id) => asks.get(id) ?? []);
+  const asked: AskedRule[] = [];
+  for (const id of rules) {
+    const rule = asks.get(id);
+    if (rule !== undefined) asked.push(rule);
+  }
+  return asked;
 }
 
 /** The rules by which the decision asks, and those by which it would ask now. */
 function rulesAsking(course: Course, firing: readonly AskedRule[], asks: Asks): readonly ApprovalRule[] {
-  const all = [...askedByRules(latestOf(course), asks), ...firing];
-  return [...new Map(all.map((rule) => [rule.rule, rule])).values()].filter(isApproval);
+  const latest = askedByRules(latestOf(course), asks);
+  return [...latest, ...firing.filter((rule) => !latest.includes(rule))].filter(isApproval);
 }
 
 export function needsOf({ requires }: Decision, group: string): number | null {

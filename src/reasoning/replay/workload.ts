@@ -8,8 +8,8 @@ const sides = ['before', 'now'] as const;
 /** `before` is the log, `now` the candidate. */
 export type WorkloadSide = (typeof sides)[number];
 
-/** What one request has asked so far, by group. */
-export type AskedWords = Map<string, number>;
+/** What one request asks, by group. */
+export type AskedWords = ReadonlyMap<string, number>;
 
 /** The group under which step-ups are counted; no approval group has a space in its name. */
 const stepUpGroup = 'control owner, step-up';
@@ -69,30 +69,39 @@ export class Workload {
   }
 }
 
-/** Counts in each of the workloads what a decision asks beyond what the request has asked already. */
+/** Counts in each of the workloads what a decision asks beyond what earlier ones of the request have asked. */
 export function countAsked(
   workloads: readonly Workload[],
   side: WorkloadSide,
   {
     decision,
-    asked,
+    earlier,
     atMs,
-  }: { readonly decision: Decision; readonly asked: AskedWords; readonly atMs: number },
+  }: { readonly decision: Decision; readonly earlier: readonly Decision[]; readonly atMs: number },
 ): void {
   for (const [group, needs] of askedWords(decision)) {
-    const words = needs - (asked.get(group) ?? 0);
+    const words = needs - mostAskedOf(group, earlier);
     if (words <= 0) continue;
-    asked.set(group, needs);
     for (const workload of workloads) workload.add(side, { group, words, atMs });
   }
 }
 
+/** The most that one of the decisions asks of the group. */
+export function mostAskedOf(group: string, decisions: readonly Decision[]): number {
+  let most = 0;
+  for (const decision of decisions)
+    for (const [asked, needs] of askedWords(decision)) if (asked === group) most = Math.max(most, needs);
+  return most;
+}
+
 /** What a decision asks of each group. */
 export function askedWords({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
-  if (requires === null) return [];
+  if (requires === null) return none;
   const approvals = requires.approvals.map(({ group, needs }) => [group, needs] as const);
   return requires.reauth === null ? approvals : [...approvals, [stepUpGroup, 1]];
 }
+
+const none: readonly never[] = [];
 
 interface SideFigures {
   readonly words: number;

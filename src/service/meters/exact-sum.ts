@@ -8,17 +8,16 @@ export class ExactSum {
   #coefficient = 0n;
   #exponent = 0;
 
-  add({ coefficient, exponent }: Decimal): void {
-    if (coefficient === 0n) return;
-    this.#lowerTo(exponent);
-    // Amounts of one currency mostly have the same digits.
-    this.#coefficient +=
-      exponent === this.#exponent ? coefficient : coefficient * 10n ** BigInt(exponent - this.#exponent);
+  add(amount: Decimal): void {
+    const added = this.#scaled(amount);
+    this.#coefficient += added;
     if (this.#coefficient === 0n) this.#exponent = 0;
   }
 
-  subtract({ coefficient, exponent }: Decimal): void {
-    this.add({ coefficient: -coefficient, exponent });
+  subtract(amount: Decimal): void {
+    const taken = this.#scaled(amount);
+    this.#coefficient -= taken;
+    if (this.#coefficient === 0n) this.#exponent = 0;
   }
 
   addAll(other: ExactSum): void {
@@ -28,6 +27,14 @@ export class ExactSum {
   /** Null beyond 34 significant digits. */
   decimal(): Decimal | null {
     return bounded(this.#coefficient, this.#exponent);
+  }
+
+  /** What is to be added to the coefficient, which is itself scaled for it. */
+  #scaled({ coefficient, exponent }: Decimal): bigint {
+    if (coefficient === 0n) return 0n;
+    this.#lowerTo(exponent);
+    // Amounts of one currency mostly have the same digits.
+    return exponent === this.#exponent ? coefficient : coefficient * 10n ** BigInt(exponent - this.#exponent);
   }
 
   #lowerTo(exponent: number): void {

@@ -41,15 +41,14 @@ export class Restarts {
     return at >= 0;
   }
 
-  /** The last one, if what was granted then counts; before all time where there is none. */
-  lastMs(isCounted: (atMs: number) => boolean): number {
-    const lastMs = this.#granted.at(-1)?.atMs;
-    return lastMs !== undefined && isCounted(lastMs) ? lastMs : Number.NEGATIVE_INFINITY;
+  /** The last one; before all time where there is none. */
+  get lastMs(): number {
+    return this.#granted.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
   }
 
   /** Whether no reading can tell that there ever was one. */
   isEmpty(isCounted: (atMs: number) => boolean): boolean {
-    return this.#pending.size === 0 && this.lastMs(isCounted) === Number.NEGATIVE_INFINITY;
+    return this.#pending.size === 0 && (this.#granted.length === 0 || !isCounted(this.lastMs));
   }
 
   /** Forgets those from before a moment. */

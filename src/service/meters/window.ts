@@ -5,7 +5,12 @@
 
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
-import { grantCountsAt, type MeterWindow, windowStartMs } from '../../language/value/meter-window.ts';
+import {
+  countsFrom,
+  grantCountsAt,
+  type MeterWindow,
+  windowStartMs,
+} from '../../language/value/meter-window.ts';
 import { Restarts } from './restarts.ts';
 import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 
@@ -147,22 +152,26 @@ export class Window {
   /** Puts the start where the first entry stands that still counts. */
   #moveTo(nowMs: number): void {
     const { over } = this.#options;
-    const isCounted = grantCountsAt(over, nowMs);
-    this.#restartMs = this.#restarts.lastMs(isCounted);
-    const counts = ({ atMs }: Granted): boolean => isCounted(atMs) && atMs >= this.#restartMs;
+    const startMs = windowStartMs(over, nowMs);
+    const { lastMs } = this.#restarts;
+    this.#restartMs = countsFrom(over, startMs, lastMs) ? lastMs : Number.NEGATIVE_INFINITY;
     for (;;) {
       const next = this.#granted[this.#start];
-      if (next === undefined || counts(next)) break;
+      if (next === undefined || this.#countsFrom(startMs, next)) break;
       this.#take(next.contribution);
       this.#start += 1;
     }
     for (;;) {
       const before = this.#granted[this.#start - 1];
-      if (before === undefined || !counts(before)) break;
+      if (before === undefined || !this.#countsFrom(startMs, before)) break;
       this.#put(before.contribution);
       this.#start -= 1;
     }
-    this.#drop(windowStartMs(over, nowMs) - keptBeyondMs);
+    this.#drop(startMs - keptBeyondMs);
+  }
+
+  #countsFrom(startMs: number, { atMs }: Granted): boolean {
+    return atMs >= this.#restartMs && countsFrom(this.#options.over, startMs, atMs);
   }
 
   #put(contribution: Contribution): void {

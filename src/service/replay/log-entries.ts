@@ -10,7 +10,7 @@ import { holdsDigests, type RecordedRequest, rowsOfRecord } from '../playground/
 import type { RequestRecord } from '../requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../requests/record/request-state.ts';
 import type { LogRecord } from '../store/contract/log.ts';
-import { RecordTexts } from './record-text.ts';
+import { type ParsedRecord, RecordParser } from './parse-record.ts';
 
 /** What `factsOfRecord` and a log need of a record's text. */
 type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> &
@@ -61,9 +61,6 @@ export function requestOf(
     policies: record.policySet?.digest ?? null,
   };
 }
-
-/** How a digest begins in the JSON of a record; looked for first, since most records hold none. */
-const digestBegins = '"hmac-sha256:';
 
 function isRecordText(value: unknown): value is RecordText {
   if (!isJsonObject(value)) return false;
@@ -134,22 +131,20 @@ class WrittenReading implements Reading {
 
 /** Reads records in their order. A class because events of one step are one entry, which ends with the next record. */
 export class LogReader {
-  readonly #texts = new RecordTexts();
   #open: { readonly requestId: string; readonly atMs: number; readonly events: LoggedEvent[] } | null = null;
 
   /** What is known to be whole by now. Throws an error with one sentence in lower case; the next record can be read then. */
-  read(record: LogRecord): readonly LogEntry[] {
+  read(record: ParsedRecord): readonly LogEntry[] {
+    if (record.kind === 'unread') throw new Error(record.message);
     if (record.kind !== 'event') {
-      const own = record.kind === 'request' ? requestOfRecord(record, this.#texts) : record;
+      const own = record.kind === 'request' ? requestOfParsed(record) : record;
       return this.#open === null ? [own] : [...this.end(), own];
     }
+    const event = loggedEvent(record);
     const { requestId, atMs } = record;
     const isSame = this.#open?.requestId === requestId && this.#open.atMs === atMs;
     const ended = isSame ? [] : this.end();
     this.#open ??= { requestId, atMs, events: [] };
-    const { what, expiresAtMs, detailJson } = record;
-    const detail = detailJson === null ? null : JSON.parse(detailJson);
-    const event = loggedEvent({ what, expiresAtMs, detail });
     if (event !== null) this.#open.events.push(event);
     return ended;
   }
@@ -163,12 +158,14 @@ export class LogReader {
 }
 
 /** Throws an error with one sentence in lower case. */
-export function requestOfRecord(
-  record: LogRecord & { readonly kind: 'request' },
-  texts = new RecordTexts(),
-): LoggedRequest {
-  const { recordJson } = record;
-  return requestOf(record, texts.read(recordJson), recordJson.includes(digestBegins));
+export function requestOfRecord(record: LogRecord & { readonly kind: 'request' }): LoggedRequest {
+  const parsed = new RecordParser().parse(record);
+  if (parsed.kind !== 'request') throw new Error(parsed.kind === 'unread' ? parsed.message : parsed.kind);
+  return requestOfParsed(parsed);
+}
+
+function requestOfParsed(parsed: ParsedRecord & { readonly kind: 'request' }): LoggedRequest {
+  return requestOf(parsed, parsed.record, parsed.mayHoldDigests);
 }
 
 /** When it was made. */

@@ -9,6 +9,7 @@ import { type ExportLine, exportLimits, exportLineOf, listedEntries } from './ex
 import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
 import { headBytes, otherFileText } from './other-file.ts';
+import { RecordParser } from './parse-record.ts';
 
 /** It is no export at all; the message is one sentence in lower case. A class because it is told from errors of the file system. */
 export class NoExportError extends Error {}
@@ -73,6 +74,7 @@ class LineReader {
   readonly #path: string;
   readonly #faults: LogFaults;
   readonly #log = new LogReader();
+  readonly #parser = new RecordParser();
   readonly #listed: LogEntry[] = [];
   readonly #ids = new Set<string>();
   #kind: 'record' | 'request' | null = null;
@@ -122,7 +124,7 @@ class LineReader {
     if (sequence > this.#lastSequence) {
       this.#lastSequence = sequence;
       if (id !== null) this.#ids.add(id);
-      return record === null ? [] : this.#log.read(record);
+      return record === null ? [] : this.#log.read(this.#parser.parse(record));
     }
     // Two exports may have some records in common.
     if (id !== null && this.#ids.has(id)) this.#faults.repeated += 1;

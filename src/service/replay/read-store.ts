@@ -2,9 +2,11 @@
 // it began; memory is bounded by one stretch.
 
 import type { LogEntry } from '../../reasoning/replay/log.ts';
-import type { RecordReader } from '../store/contract/log.ts';
+import type { RecordReader, RecordsPlace } from '../store/contract/log.ts';
 import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
+import type { ParsedRecord } from './parse-record.ts';
+import { type RecordSource, sourceHere, sourceInThread } from './record-source.ts';
 
 export interface StoredLogOptions {
   /** Requests from this moment on count; everything where it is absent. */
@@ -12,27 +14,34 @@ export interface StoredLogOptions {
   /** The longest window of a meter: what was granted in it before is read, too. */
   readonly windowMs: number;
   readonly recordsAtOnce?: number;
+  /** Where the same records can be opened again: a long log is read from there in a thread of its own. */
+  readonly place?: RecordsPlace | undefined;
 }
 
 /** Records that are read in one step, so few that what is made of them is collected while it is young. */
 const recordsAtOnceDefault = 200;
+
+/** As many records are read before a thread has started that could have read them. */
+const longLog = 20_000;
 
 /** Waits that began so long before the first window are not read. */
 const waitsMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Rejects with a StoreError, as reading the parts does. */
 export async function openStoredLog(reader: RecordReader, options: StoredLogOptions): Promise<LogSource> {
-  const { sinceMs, windowMs, recordsAtOnce = recordsAtOnceDefault } = options;
+  const { sinceMs, windowMs, recordsAtOnce = recordsAtOnceDefault, place } = options;
   const after = sinceMs === undefined ? 0 : await reader.numberBefore(sinceMs - windowMs - waitsMs);
   const { prunedTo, lastSequence } = await reader.extent();
   const from = Math.max(0, after, prunedTo ?? 0);
   const [first] = await reader.records(from, recordsAtOnce);
   const beginMs = first === undefined ? Number.NEGATIVE_INFINITY : momentOfRecord(first);
   const faults = new LogFaults();
+  const open = (): RecordSource =>
+    place !== undefined && lastSequence - from > longLog ? sourceInThread(place) : sourceHere(reader);
   return {
     wholeSinceMs: from === 0 ? Number.NEGATIVE_INFINITY : Math.max(beginMs, (sinceMs ?? beginMs) - windowMs),
     faults,
-    parts: parts(reader, { from, lastSequence, recordsAtOnce, faults }),
+    parts: parts(open, { from, lastSequence, recordsAtOnce, faults }),
   };
 }
 
@@ -44,22 +53,45 @@ interface Reading {
 }
 
 async function* parts(
-  reader: RecordReader,
+  open: () => RecordSource,
   { from, lastSequence, recordsAtOnce, faults }: Reading,
 ): AsyncGenerator<LogPart> {
   const log = new LogReader();
-  for (let after = from; after < lastSequence; after += recordsAtOnce) {
-    const records = await reader.records(after, Math.min(recordsAtOnce, lastSequence - after));
-    const entries: LogEntry[] = [];
-    for (const record of records) {
-      try {
-        entries.push(...log.read(record));
-      } catch (error) {
-        faults.add(`record ${record.sequence}`, faultText(error));
+  const source = open();
+  try {
+    let after = from;
+    for await (const records of stretches(source, { from, lastSequence, recordsAtOnce })) {
+      const entries: LogEntry[] = [];
+      for (const record of records) {
+        try {
+          entries.push(...log.read(record));
+        } catch (error) {
+          faults.add(`record ${record.sequence}`, faultText(error));
+        }
       }
+      after = Math.min(after + recordsAtOnce, lastSequence);
+      yield { entries, share: (after - from) / (lastSequence - from) };
     }
-    const read = Math.min(after + recordsAtOnce, lastSequence);
-    yield { entries, share: (read - from) / (lastSequence - from) };
+  } finally {
+    await source.close();
   }
   yield { entries: log.end(), share: 1 };
+}
+
+/** Asks for some before they are needed. */
+async function* stretches(
+  source: RecordSource,
+  { from, lastSequence, recordsAtOnce }: Omit<Reading, 'faults'>,
+): AsyncGenerator<readonly ParsedRecord[]> {
+  const asked: Promise<readonly ParsedRecord[]>[] = [];
+  for (let after = from; after < lastSequence || asked.length > 0; ) {
+    while (asked.length < source.atOnce && after < lastSequence) {
+      const answer = source.records(after, Math.min(recordsAtOnce, lastSequence - after));
+      // What fails is met in its turn.
+      answer.catch(() => undefined);
+      asked.push(answer);
+      after += recordsAtOnce;
+    }
+    yield await asked.shift()!;
+  }
 }

@@ -52,7 +52,7 @@ export class RecordTexts {
     const satisfied = text.indexOf(begins.satisfied, meters);
     const policySet = text.indexOf(begins.policySet, satisfied);
     const engine = text.indexOf(begins.engine, policySet);
-    if ([request, key, decision, agent, meters, satisfied, policySet, engine].includes(-1)) return null;
+    if (Math.min(request, key, decision, agent, meters, satisfied, policySet, engine) < 0) return null;
     this.#parseShared('engine', `{${text.slice(engine + 1)}`);
     return {
       payload: JSON.parse(text.slice(begins.payload.length, request)),

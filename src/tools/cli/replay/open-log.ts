@@ -3,7 +3,7 @@
 import type { LogSource } from '../../../service/replay/log-source.ts';
 import { NoExportError, openExport } from '../../../service/replay/read-export.ts';
 import { openStoredLog, type StoredLogOptions } from '../../../service/replay/read-store.ts';
-import { withRecords } from '../client/with-store.ts';
+import { commandPlace, withRecords } from '../client/with-store.ts';
 import { fileError } from '../output/file-error.ts';
 import { type ExitCode, printError, UsageError } from '../output/output.ts';
 
@@ -21,7 +21,10 @@ export async function withLog(
 ): Promise<ExitCode> {
   const { file } = named;
   if (file === null)
-    return await withRecords(named, async (records) => await run(await openStoredLog(records, named)));
+    return await withRecords(named, async (records) => {
+      const place = commandPlace(named);
+      return await run(await openStoredLog(records, { ...named, place }));
+    });
   const log = await openExport(file).catch((error: unknown) => {
     const isOther = error instanceof NoExportError;
     throw new UsageError(`cannot read \`${file}\`: ${isOther ? error.message : fileError(error)}`);

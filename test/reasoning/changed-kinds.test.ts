@@ -1,0 +1,140 @@
+// A field that is declared as another kind of value: what is decided otherwise is said and shown, and what nothing can be is not
+// asked about.
+
+import { describe, expect, it } from 'vitest';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { checkSources } from '../../src/pipeline.ts';
+import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
+
+function setOf(field: string, condition: string) {
+  const text = `action a.b { ${field}, memo?: string } policy p on a.b { allow small when ${condition} }`;
+  const { set, diagnostics } = checkSources({
+    files: [{ path: 'a.policy', text }],
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
+  });
+  if (set === null)
+    throw new Error(JSON.stringify(diagnostics.filter(({ severity }) => severity === 'error')));
+  return set;
+}
+
+interface Change {
+  readonly fields: readonly [before: string, after: string];
+  readonly conditions: readonly [before: string, after: string];
+  /** Of decisions; those without an example stand behind a question mark. */
+  readonly findings: readonly string[];
+}
+
+const alike = (condition: string): Change['conditions'] => [condition, condition];
+
+const changes: readonly Change[] = [
+  {
+    fields: ['x: number', 'x: integer'],
+    conditions: alike('payload.x > 10'),
+    findings: ['ALLOW DENY: payload.x is not integer and payload.x > 10'],
+  },
+  {
+    fields: ['x: integer 0..100', 'x: number 0..100'],
+    conditions: alike('payload.x > 10'),
+    findings: ['DENY ALLOW: payload.x was not admitted as integer 0..100 and payload.x > 10'],
+  },
+  {
+    fields: ['x: string', 'x: number'],
+    conditions: ['payload.x == "5"', 'payload.x == 5'],
+    findings: ['DENY ALLOW: payload.x is number', 'ALLOW DENY: payload.x is string'],
+  },
+  {
+    fields: ['x?: string', 'x?: number'],
+    conditions: ['payload has x and payload.x == "5"', 'payload has x and payload.x == 5'],
+    findings: ['DENY ALLOW: payload.x was not admitted as string', 'ALLOW DENY: payload.x is not number'],
+  },
+  {
+    fields: ['x: string', 'x: boolean'],
+    conditions: ['payload.x == "yes"', 'payload.x'],
+    findings: ['DENY ALLOW: payload.x is boolean', 'ALLOW DENY: payload.x is string'],
+  },
+  {
+    fields: ['x: string', 'x: [string]'],
+    conditions: ['payload.x == "a"', '"a" in payload.x'],
+    findings: ['DENY ALLOW: payload.x is [string]', 'ALLOW DENY: payload.x is string'],
+  },
+  {
+    fields: ['x: string', 'x: { y: string }'],
+    conditions: ['payload.x == "a"', 'payload.x.y == "a"'],
+    findings: ['DENY ALLOW: payload.x is { y: string }', 'ALLOW DENY: payload.x is string'],
+  },
+  {
+    fields: ['x: integer 0..9', 'x: "0" | "1"'],
+    conditions: ['payload.x == 1', 'payload.x == "1"'],
+    findings: ['DENY ALLOW: payload.x is "0" | "1"', 'ALLOW DENY: payload.x is integer 0..9'],
+  },
+  {
+    fields: ['x: { a: number, b: string }', 'x: { a: integer, b: string }'],
+    conditions: alike('payload.x.a > 3 and payload.x.b == "q"'),
+    findings: ['ALLOW DENY: payload.x.a is not integer and payload.x.a > 3'],
+  },
+  { fields: ['x: string', 'x: "a" | "b"'], conditions: alike('payload.x == "a"'), findings: [] },
+  { fields: ['x: "a" | "b"', 'x: string'], conditions: alike('payload.x == "a"'), findings: [] },
+  { fields: ['x: string', 'x: secret string'], conditions: alike('payload has memo'), findings: [] },
+  {
+    fields: ['x: string', 'x: any'],
+    conditions: alike('payload has memo'),
+    findings: ['DENY ALLOW: payload.x was not admitted as string'],
+  },
+  {
+    fields: ['x: [string] 1..1', 'x: [string] 0..3'],
+    conditions: alike('every t in payload.x (t == "a")'),
+    findings: ['DENY ALLOW: payload.x was not admitted as [string] 1..1'],
+  },
+];
+
+describe('a field of another kind', () => {
+  it.each(changes)('$fields.0 -> $fields.1', ({ fields, conditions, findings }) => {
+    const [before, after] = [setOf(fields[0], conditions[0]), setOf(fields[1], conditions[1])];
+    const diff = diffPolicies(before, after);
+    const lines = diff.findings
+      .filter(({ tier }) => tier < 6)
+      .map(
+        ({ from, to, when, example }) =>
+          `${example === null ? '? ' : ''}${from} ${to}: ${when.join(' and ')}`,
+      );
+    expect(lines).toEqual(findings);
+    expect(diff.limits).toEqual([]);
+    for (const { example, from, to } of diff.findings) {
+      if (example === null) continue;
+      expect(authorize(before, example.facts.before).outcome).toBe(from);
+      expect(authorize(after, example.facts.after).outcome).toBe(to);
+    }
+  });
+
+  it.each([
+    ['x: number, cur: string', 'x: money(cur), cur: string', 'payload.x > 10', 'payload.x > 10 USD'],
+    [
+      'x: ["a" | "b"]',
+      'x: [string]',
+      'some t in payload.x (t != "a" and t != "b")',
+      'some t in payload.x (t != "a" and t != "b")',
+    ],
+    ['x: [number]', 'x: [string]', 'every n in payload.x (n > 3)', 'every n in payload.x (n == "a")'],
+    [
+      'x: [{ a: number, b: string }]',
+      'x: [{ a: string, b: string }]',
+      'some n in payload.x (n.a > 3 and n.b == "q")',
+      'some n in payload.x (n.a == "z" and n.b == "q")',
+    ],
+    ['x: string', 'x: email', 'payload.x == "ann@a.example"', 'payload.x == "ann@a.example"'],
+    ['x: date', 'x: timestamp', 'payload.x > 2026-01-01', 'payload.x > 2026-01-01T00:00:00Z'],
+  ])('%s -> %s is compared, whatever stays undecided', (old, now, condition, conditionNow) => {
+    for (const [before, after] of [
+      [setOf(old, condition), setOf(now, conditionNow)],
+      [setOf(now, conditionNow), setOf(old, condition)],
+    ] as const) {
+      const { findings } = diffPolicies(before, after);
+      expect(findings.some(({ tier }) => tier < 6)).toBe(true);
+      for (const { example, from, to } of findings) {
+        if (example === null) continue;
+        expect(authorize(before, example.facts.before).outcome).toBe(from);
+        expect(authorize(after, example.facts.after).outcome).toBe(to);
+      }
+    }
+  });
+});
