@@ -3,13 +3,14 @@
 
 import { descendants } from '../../language/model/children.ts';
 import { haveSameCurrency } from '../../language/model/currency.ts';
-import type { Expression } from '../../language/model/expression.ts';
+import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { isJsonObject, type Json } from '../../language/model/json.ts';
 import type { Action, PolicySet } from '../../language/model/policy.ts';
 import { type Facts, valueAt } from '../../language/model/request.ts';
 import type { Field, ListType, Range, Shape, Slot, TextType, Type } from '../../language/model/type.ts';
 import { allSigners } from '../../language/model/vouched.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { memo } from '../../language/value/memo.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import { isAlike } from './declarations.ts';
 import type { BothSides } from './joint-set.ts';
@@ -204,11 +205,22 @@ function writingOf({ kind }: Type): Writing | null {
  * refuses the payload before any rule.
  */
 export function isReadable(condition: Expression, { payload }: Facts): boolean {
-  return descendants(condition).every((part) => {
-    if (part.kind !== 'field' || part.root !== 'payload') return true;
-    const value = valueAt(payload, part.steps);
-    return value === undefined || isWrittenAs(part.type, value as Json);
+  return payloadReads(condition).every(({ type, steps }) => {
+    const value = valueAt(payload, steps);
+    return value === undefined || isWrittenAs(type, value as Json);
   });
+}
+
+const knownReads = new WeakMap<Expression, readonly PayloadRead[]>();
+
+type PayloadRead = FieldRead & Expression;
+
+function payloadReads(condition: Expression): readonly PayloadRead[] {
+  return memo(knownReads, condition, () =>
+    descendants(condition).filter(
+      (part): part is PayloadRead => part.kind === 'field' && part.root === 'payload',
+    ),
+  );
 }
 
 /** Whether a value is written as those of the type are, or null. */
