@@ -126,13 +126,20 @@ function declarationOf(part: Expression): ReadDeclaration | null {
 export function meterMeanings(set: PolicySet): ReadonlyMap<string, Meter> {
   const written = (expression: Expression | null): Expression | null =>
     expression === null ? null : inOneOrder(set, expression);
-  return new Map(
-    [...set.meters].map(([name, meter]) => [
-      name,
-      { ...meter, argument: written(meter.argument), when: written(meter.when) },
-    ]),
+  const writtenMeter = (meter: Meter): Meter => ({
+    ...meter,
+    argument: written(meter.argument),
+    when: written(meter.when),
+  });
+  return memo(
+    knownMeanings,
+    set,
+    () => new Map([...set.meters].map(([name, meter]) => [name, writtenMeter(meter)])),
   );
 }
+
+/** A comparison asks for them several times. */
+const knownMeanings = new WeakMap<PolicySet, ReadonlyMap<string, Meter>>();
 
 /** By their old names, meters that go by another name now and count what they counted. */
 export function renamedMeters(before: PolicySet, after: PolicySet): ReadonlyMap<string, string> {
