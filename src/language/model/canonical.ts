@@ -15,18 +15,30 @@ export function canonicalMeaning(declarations: unknown): string {
 export function isSameMeaning(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((one, at) => isSameMeaning(one, b[at]));
+  if (Array.isArray(a) && Array.isArray(b)) return areSameElements(a, b);
   if (ArrayBuffer.isView(a) || ArrayBuffer.isView(b)) return areSameBytes(a, b);
-  const isPlain = (one: object): boolean => !Array.isArray(one) && !(one instanceof Map);
-  const [keys, others] = [Object.keys(a), Object.keys(b)];
-  const isInOrder = keys.length === others.length && keys.every((key, at) => key === others[at]);
-  if (!isPlain(a) || !isPlain(b) || !isInOrder) return canonicalMeaning(a) === canonicalMeaning(b);
-  return keys.every((key) => {
-    if (placesAndNotes.has(key)) return true;
-    const [own, other] = [(a as Fields)[key], (b as Fields)[key]];
-    return key === 'type' ? isSameType(own, other, a) : isSameMeaning(own, other);
-  });
+  const keys = Object.keys(a);
+  if (!isPlain(a) || !isPlain(b) || !isSameList(keys, Object.keys(b)))
+    return canonicalMeaning(a) === canonicalMeaning(b);
+  for (const key of keys) {
+    if (placesAndNotes.has(key)) continue;
+    const own = (a as Fields)[key];
+    const other = (b as Fields)[key];
+    if (!(key === 'type' ? isSameType(own, other, a) : isSameMeaning(own, other))) return false;
+  }
+  return true;
+}
+
+function areSameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((one, at) => isSameMeaning(one, b[at]));
+}
+
+function isPlain(one: object): boolean {
+  return !Array.isArray(one) && !(one instanceof Map);
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, at) => key === b[at]);
 }
 
 function areSameBytes(a: object, b: object): boolean {
@@ -40,8 +52,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The kind of the owner is compared beside it. */
 function isSameType(a: unknown, b: unknown, owner: object): boolean {
-  const [kind, other] = [kindOf(a), kindOf(b)];
-  if (kind === undefined || kind !== other) return isSameMeaning(a, b);
+  const kind = kindOf(a);
+  if (kind === undefined || kind !== kindOf(b)) return isSameMeaning(a, b);
   return (kindOf(owner) === 'literal' && kind !== 'list') || isSameMeaning(a, b);
 }
 

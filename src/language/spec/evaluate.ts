@@ -50,8 +50,6 @@ export interface EvaluationScope {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all expressions is the definition, to be read from top to bottom.
 export function evaluate(expression: Expression, scope: EvaluationScope): Value | Unknown {
-  const value = (operand: Expression): Value | Unknown => evaluate(operand, scope);
-  const condition = (operand: Expression): SpecTruth => evaluateCondition(operand, scope);
   switch (expression.kind) {
     case 'literal':
       return expression.value;
@@ -62,7 +60,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'meter':
       return readMeter(expression, scope);
     case 'column':
-      return boundedText(readColumn(expression, value(expression.key), scope), scope);
+      return boundedText(readColumn(expression, evaluate(expression.key, scope), scope), scope);
     case 'let': {
       const declared = scope.set.lets.get(expression.id);
       return declared === undefined
@@ -76,11 +74,11 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'risk':
       return interval(fromNumber(scope.risk.low), fromNumber(scope.risk.high));
     case 'not':
-      return not(condition(expression.operand));
+      return not(evaluateCondition(expression.operand, scope));
     case 'and':
-      return every(expression.operands.map(condition));
+      return every(expression.operands, (operand) => evaluateCondition(operand, scope));
     case 'or':
-      return some(expression.operands.map(condition));
+      return some(expression.operands, (operand) => evaluateCondition(operand, scope));
     case 'compare':
       return evaluateCompare(expression, scope);
     case 'is-null': {
@@ -94,63 +92,65 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       return read !== undefined && read !== null;
     }
     case 'else':
-      return fieldValue(expression.subject, scope) ?? value(expression.fallback);
+      return fieldValue(expression.subject, scope) ?? evaluate(expression.fallback, scope);
     case 'in-list': {
       const list = scope.set.lists.get(expression.list);
       if (list === undefined) return unknown;
       const key = (text: Value): Value => (list.ignoringCase ? fold(text as string) : text);
-      const subject = value(expression.subject);
+      const subject = evaluate(expression.subject, scope);
       return isAmong(subject === unknown ? unknown : key(subject), list.entries.map(key));
     }
     case 'in-table': {
       const table = scope.set.tables.get(expression.table);
-      const key = keyText(value(expression.subject));
+      const key = keyText(evaluate(expression.subject, scope));
       if (table === undefined || key === unknown) return unknown;
       if (table.rows !== null) return hasRow(table.rows, key);
       const row = pushedRow(table, key, scope);
       return row === unknown ? unknown : row !== null;
     }
     case 'in-elements': {
-      const elements = boundedList(expression.elements, value(expression.elements), scope);
+      const elements = boundedList(expression.elements, evaluate(expression.elements, scope), scope);
       return elements === unknown
         ? unknown
-        : isAmong(value(expression.subject), elements as readonly (Value | Unknown)[]);
+        : isAmong(evaluate(expression.subject, scope), elements as readonly (Value | Unknown)[]);
     }
     case 'in-range': {
-      const subject = value(expression.subject);
-      const compared = (operator: '>=' | '<=', end: Value | Unknown): SpecTruth =>
-        subject === unknown || end === unknown ? unknown : compareQuantities(operator, subject, end);
-      return every([compared('>=', value(expression.low)), compared('<=', value(expression.high))]);
+      const subject = evaluate(expression.subject, scope);
+      return every(['>=', '<='] as const, (operator) => {
+        const end = evaluate(operator === '>=' ? expression.low : expression.high, scope);
+        return subject === unknown || end === unknown ? unknown : compareQuantities(operator, subject, end);
+      });
     }
     case 'in-hours': {
       const hours = scope.set.hours.get(expression.hours);
       if (hours === undefined) return unknown;
-      return withKnown([value(expression.subject)], ([instant]) =>
+      return withKnown([evaluate(expression.subject, scope)], ([instant]) =>
         isInterval(instant as Value) ? unknown : (isWithinHours(hours, instant as Decimal) ?? unknown),
       );
     }
     case 'in-cidr':
-      return withKnown([value(expression.subject)], ([ip]) => isInCidr(ip as Ip, expression.cidr));
+      return withKnown([evaluate(expression.subject, scope)], ([ip]) => isInCidr(ip as Ip, expression.cidr));
     case 'like': {
       const isLike = memo(globs, expression, () => compileGlob(expression.pattern));
-      return withKnown([value(expression.subject)], ([text]) => isLike(text as string));
+      return withKnown([evaluate(expression.subject, scope)], ([text]) => isLike(text as string));
     }
     case 'matches': {
       const matches = memo(regexes, expression, () => compileRegex(expression.pattern));
-      return withKnown([value(expression.subject)], ([text]) =>
+      return withKnown([evaluate(expression.subject, scope)], ([text]) =>
         typeof matches === 'function' ? matches(text as string) : unknown,
       );
     }
     case 'single-script':
-      return withKnown([value(expression.subject)], ([text]) => isSingleScript(text as string));
+      return withKnown([evaluate(expression.subject, scope)], ([text]) => isSingleScript(text as string));
     case 'text-test':
-      return withKnown([value(expression.left), value(expression.right)], ([left, right]) =>
-        textTests[expression.operator](left as string, right as string),
+      return withKnown(
+        [evaluate(expression.left, scope), evaluate(expression.right, scope)],
+        ([left, right]) => textTests[expression.operator](left as string, right as string),
       );
     case 'mentions': {
       const { words } = expression;
       const entries = words.kind === 'words' ? words.words : (scope.set.lists.get(words.list)?.entries ?? []);
-      return withKnown([value(expression.subject)], ([text]) =>
+      return withKnown([evaluate(expression.subject, scope)], ([text]) =>
         mentions(
           text as string,
           entries.map((entry) => fold(entry as string)),
@@ -158,23 +158,27 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       );
     }
     case 'arithmetic':
-      return withKnown([value(expression.left), value(expression.right)], ([left, right]) => {
-        const result = calculate(expression.operator, left as Value, right as Value);
-        // Dates count days; what lies between two of them is a duration, which counts seconds.
-        return expression.left.type.kind === 'date' && result !== unknown
-          ? calculate('*', result, day)
-          : result;
-      });
+      return withKnown(
+        [evaluate(expression.left, scope), evaluate(expression.right, scope)],
+        ([left, right]) => {
+          const result = calculate(expression.operator, left as Value, right as Value);
+          // Dates count days; what lies between two of them is a duration, which counts seconds.
+          return expression.left.type.kind === 'date' && result !== unknown
+            ? calculate('*', result, day)
+            : result;
+        },
+      );
     case 'negate':
-      return withKnown([value(expression.operand)], ([operand]) => negationOf(operand as Value));
+      return withKnown([evaluate(expression.operand, scope)], ([operand]) => negationOf(operand as Value));
     case 'quantify':
       return evaluateQuantify(expression, scope);
     case 'list':
       // An unknown element stands among the known ones: membership and quantifiers judge each for itself.
-      return expression.elements.map(value) as readonly Value[];
+      return expression.elements.map((element) => evaluate(element, scope)) as readonly Value[];
     case 'call': {
-      const result = withKnown(expression.args.map(value), (args) =>
-        calls[expression.builtin](args, scope.facts.nowMs),
+      const result = withKnown(
+        expression.args.map((argument) => evaluate(argument, scope)),
+        (args) => calls[expression.builtin](args, scope.facts.nowMs),
       );
       return expression.builtin === 'first' ? boundedText(result, scope) : result;
     }
@@ -207,19 +211,19 @@ function withKnown(
 }
 
 function evaluateCompare({ operator, left, right }: Compare, scope: EvaluationScope): Value | Unknown {
-  return withKnown([evaluate(left, scope), evaluate(right, scope)], ([a, b]) => {
-    if (operator === '==') return equals(a as Value, b as Value);
-    if (operator === '!=') return not(equals(a as Value, b as Value));
-    return compareQuantities(operator, a as Value, b as Value);
-  });
+  const a = evaluate(left, scope);
+  const b = evaluate(right, scope);
+  // Null stands for nothing that could be compared.
+  if (a === unknown || b === unknown || a === null || b === null) return unknown;
+  if (operator === '==') return equals(a, b);
+  if (operator === '!=') return not(equals(a, b));
+  return compareQuantities(operator, a, b);
 }
 
 /** The Kleene or of `subject == element`: of no elements false, whatever the subject. */
 function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[]): SpecTruth {
-  return some(
-    elements.map((element) =>
-      subject === unknown || element === unknown ? unknown : equals(subject, element),
-    ),
+  return some(elements, (element) =>
+    subject === unknown || element === unknown ? unknown : equals(subject, element),
   );
 }
 
@@ -377,9 +381,9 @@ function evaluateQuantify(
     );
     switch (quantifier) {
       case 'some':
-        return some(results as readonly SpecTruth[]);
+        return some(results as readonly SpecTruth[], (result) => result);
       case 'every':
-        return every(results as readonly SpecTruth[]);
+        return every(results as readonly SpecTruth[], (result) => result);
       case 'count':
         return results.includes(unknown)
           ? unknown

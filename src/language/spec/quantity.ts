@@ -22,7 +22,8 @@ const arithmetic = { '+': add, '-': subtract, '*': multiply, '/': divide } as co
 
 /** `left operator right` over quantities of one kind. */
 export function compareQuantities(operator: ComparisonOperator, left: Value, right: Value): SpecTruth {
-  const [a, b] = [ends(left), ends(right)];
+  const a = ends(left);
+  const b = ends(right);
   if (a === null || b === null || !shareCurrency([a.low, a.high, b.low, b.high])) return unknown;
   const before = order(a.high, b.low);
   const after = order(a.low, b.high);
@@ -116,10 +117,8 @@ function order(a: Scalar, b: Scalar): number {
 }
 
 function shareCurrency(scalars: readonly Scalar[]): boolean {
-  return (
-    new Set(scalars.map((scalar) => (isMoney(scalar) ? scalar.currency : null)).filter((c) => c !== null))
-      .size <= 1
-  );
+  const named = scalars.filter((scalar) => isMoney(scalar) && scalar.currency !== null) as readonly Money[];
+  return named.every(({ currency }) => currency === named[0]!.currency);
 }
 
 function withAmount(scalar: Scalar, change: (amount: Decimal) => Decimal): Scalar {

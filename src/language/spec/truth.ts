@@ -8,14 +8,18 @@ export function not(a: SpecTruth): SpecTruth {
   return a === unknown ? unknown : !a;
 }
 
-/** False if one is false, else unknown if one is unknown, else true; of nothing true. */
-export function every(truths: readonly SpecTruth[]): SpecTruth {
-  if (truths.includes(false)) return false;
-  return truths.includes(unknown) ? unknown : true;
+/** False if one is false, else unknown if one is unknown, else true; of nothing true. What follows the first false is not asked. */
+export function every<Item>(items: readonly Item[], truthOf: (item: Item) => SpecTruth): SpecTruth {
+  let truth: SpecTruth = true;
+  for (const item of items) {
+    const one = truthOf(item);
+    if (one === false) return false;
+    if (one === unknown) truth = unknown;
+  }
+  return truth;
 }
 
 /** True if one is true, else unknown if one is unknown, else false; of nothing false. */
-export function some(truths: readonly SpecTruth[]): SpecTruth {
-  if (truths.includes(true)) return true;
-  return truths.includes(unknown) ? unknown : false;
+export function some<Item>(items: readonly Item[], truthOf: (item: Item) => SpecTruth): SpecTruth {
+  return not(every(items, (item) => not(truthOf(item))));
 }

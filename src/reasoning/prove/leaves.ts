@@ -56,13 +56,17 @@ export function placeOfField(ctx: ProofContext, field: FieldRead, elements: Elem
   if (field.root !== 'payload' && element?.kind !== 'slot') return null;
   const start = element?.kind === 'slot' ? element.slot : null;
   let shape: Shape | null = start === null ? ctx.action.shape : recordShape(start);
-  let [slot, holder, isAbsent] = [start as Slot | Field | null, null as Shape | null, false];
+  let slot: Slot | Field | null = start;
+  let holder: Shape | null = null;
+  let isAbsent = false;
   for (const step of field.steps) {
     isAbsent ||= slot?.isNullable === true || slot?.type.kind === 'any';
     const next: Field | undefined = shape?.fields.find(({ name }) => name === step);
     if (next === undefined) return null;
     isAbsent ||= next.isOptional;
-    [slot, holder, shape] = [next, shape, recordShape(next)];
+    slot = next;
+    holder = shape;
+    shape = recordShape(next);
   }
   if (slot === null) return null;
   const base = element?.kind === 'slot' ? element.key : 'payload';
