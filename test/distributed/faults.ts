@@ -22,13 +22,13 @@ const afterFaultMs = 2_000;
 const only = process.env.NEMESIS_FAULTS?.split(',');
 
 export async function nemesis(world: World): Promise<void> {
-  const { random, seconds, votes, proofs, replicas } = world;
+  const { random, seconds, decisionsLeast, votes, proofs, replicas } = world;
   const endsAtMs = performance.now() + seconds * 1000;
   const ended = (word: string) => votes.filter(({ said }) => said === word).length >= endedMin;
   const haveSteppedUp = () => proofs.filter(({ granted }) => granted.length > 0).length >= steppedUpMin;
-  const isDue = () =>
-    performance.now() < endsAtMs || !ended('approved') || !ended('rejected') || !haveSteppedUp();
   const noted = noteStops(world);
+  const isLong = () => performance.now() >= endsAtMs && noted.decisions() >= decisionsLeast;
+  const isDue = () => !isLong() || !ended('approved') || !ended('rejected') || !haveSteppedUp();
   for (let round = 0; (only === undefined && round < turns.length) || isDue(); round += 1) {
     await sleep((0.5 + random()) * world.betweenFaultsMs);
     const replica = replicas.all[Math.floor(random() * replicas.all.length)]!;
@@ -106,10 +106,13 @@ function untilDecided({ told }: World): Promise<number> {
  */
 function noteStops({ told, longest, rates }: World) {
   let [now, sinceMs, decisions]: [Kind | 'none', number, number] = ['none', performance.now(), 0];
+  /** Before the latest turn. */
+  let all = 0;
   const turnTo = (next: Kind | 'none') => {
     const before = rates.get(now) ?? { decisions: 0, tookMs: 0 };
     const tookMs = before.tookMs + performance.now() - sinceMs;
     rates.set(now, { decisions: before.decisions + decisions, tookMs });
+    all += decisions;
     [now, sinceMs, decisions] = [next, performance.now(), 0];
   };
   let latestGrantMs = performance.now();
@@ -136,6 +139,8 @@ function noteStops({ told, longest, rates }: World) {
       if (fault !== null) fault.untilMs = performance.now();
       turnTo('none');
     },
+    /** So many by now. */
+    decisions: () => all + decisions,
     close,
   };
 }

@@ -135,6 +135,8 @@ export interface RunOptions {
   /** Each answers for an agent of its own, and steps up for it. */
   readonly owners: readonly Owner[];
   readonly seconds: number;
+  /** It goes on for longer where fewer were decided by then. */
+  readonly decisionsLeast: number;
   readonly seed: number;
   readonly clientCount: number;
   /** Between two calls of a client, on average. */
