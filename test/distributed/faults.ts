@@ -106,13 +106,11 @@ function untilDecided({ told }: World): Promise<number> {
  */
 function noteStops({ told, longest, rates }: World) {
   let [now, sinceMs, decisions]: [Kind | 'none', number, number] = ['none', performance.now(), 0];
-  /** Before the latest turn. */
-  let all = 0;
+  let unlike = 0;
   const turnTo = (next: Kind | 'none') => {
     const before = rates.get(now) ?? { decisions: 0, tookMs: 0 };
     const tookMs = before.tookMs + performance.now() - sinceMs;
     rates.set(now, { decisions: before.decisions + decisions, tookMs });
-    all += decisions;
     [now, sinceMs, decisions] = [next, performance.now(), 0];
   };
   let latestGrantMs = performance.now();
@@ -126,6 +124,7 @@ function noteStops({ told, longest, rates }: World) {
   };
   const close = told.follow((one) => {
     if (one.decision !== null) decisions += 1;
+    if (one.decision !== null && one.key === null) unlike += 1;
     take(one);
   });
   return {
@@ -139,8 +138,8 @@ function noteStops({ told, longest, rates }: World) {
       if (fault !== null) fault.untilMs = performance.now();
       turnTo('none');
     },
-    /** So many by now. */
-    decisions: () => all + decisions,
+    /** So many by now; one that is asked for again by its key may be told several times, and does not count. */
+    decisions: () => unlike,
     close,
   };
 }
