@@ -28,6 +28,8 @@ export interface Replicas {
 
 /** Beside all the others a start may take long. */
 const startMaxMs = 120_000;
+/** One that does not reach the database ends, and is started again, as a supervisor does. */
+const startsMax = 5;
 /** Between the clocks of two replicas that follow each other. */
 const clockShiftMs = 300;
 
@@ -62,7 +64,13 @@ export async function startReplicas(
       NODE_OPTIONS: `--import ${import.meta.dirname}/shifted-clock.ts`,
       TEST_CLOCK_SHIFT_MS: String((replica.at - 1) * clockShiftMs),
     };
-    replica.service = await startService({ policies, data, env, startMaxMs });
+    for (let attempt = 1; replica.service === null; attempt += 1) {
+      try {
+        replica.service = await startService({ policies, data, env, startMaxMs });
+      } catch (error) {
+        if (attempt === startsMax || !String(error).includes('the database cannot be reached')) throw error;
+      }
+    }
   };
   const end = async () => {
     for (const { service, wire } of all) {

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { authorize } from '../../src/language/spec/authorize.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 
@@ -86,6 +87,107 @@ const changes: readonly Change[] = [
     findings: ['DENY ALLOW: payload.x was not admitted as [string] 1..1'],
   },
 ];
+
+/** What a rule names in its canonical form may be spelled otherwise, which free text tells apart. */
+const spellings = [
+  ['email', 'payload.x == "ann@example.com"', 'ann@EXAMPLE.COM', []],
+  ['email', 'payload.x in ["ann@example.com", "bob@example.com"]', 'ann@EXAMPLE.COM', []],
+  ['email', 'payload.x ends with "@example.com"', 'any@EXAMPLE.COM', ['@example.com']],
+  ['host', 'payload.x == "example.com"', 'EXAMPLE.COM', []],
+  ['host', 'payload.x ends with ".example.com"', 'ANY.EXAMPLE.COM', ['.example.com']],
+  ['url', 'payload.x == "https://example.com/"', 'HTTPS://EXAMPLE.COM/', []],
+  ['path', 'payload.x == "/srv/data"', '/srv/./data', []],
+] as const;
+
+describe.each(spellings)('free text that becomes %s, %s', (kind, condition, spelled, refused) => {
+  const [text, canonical] = [setOf('x: string', condition), setOf(`x: ${kind}`, condition)];
+  const examplesOf = (before: typeof text, after: typeof text, from: string) => {
+    const { findings, limits } = diffPolicies(before, after);
+    expect(limits).toEqual([]);
+    expect(findings.filter(({ example }) => example === null)).toEqual([]);
+    return findings.flatMap((one) =>
+      one.tier < 6 && one.from === from ? [one.example!.facts.after.payload.x] : [],
+    );
+  };
+
+  it('lets pass what is spelled otherwise, refuses what is none, and nothing else', () => {
+    expect(examplesOf(text, canonical, 'DENY')).toEqual([spelled]);
+    expect(examplesOf(text, canonical, 'ALLOW')).toEqual(refused);
+  });
+
+  it('and back', () => {
+    expect(examplesOf(canonical, text, 'ALLOW')).toEqual([spelled]);
+    expect(examplesOf(canonical, text, 'DENY')).toEqual(refused);
+  });
+});
+
+/** Of a kind, what conditions compare with, and texts that may be of it. */
+const texts: Readonly<Record<string, readonly string[]>> = {
+  email: ['ann@example.com', 'ann@EXAMPLE.com', 'Ann@example.com', '@example.com', 'x@a.example.com', 'none'],
+  host: [
+    'example.com',
+    'EXAMPLE.com',
+    'example.com.',
+    'a.example.com',
+    '.example.com',
+    'A.EXAMPLE.COM',
+    '../x',
+  ],
+  url: [
+    'https://example.com/',
+    'HTTPS://example.com',
+    'https://example.com/a/../',
+    'http://example.com/',
+    'x',
+  ],
+  path: ['/srv/data', '/srv//data', '/srv/./data/', '/srv', '../srv', '/etc/../srv/data', '/srv/\\'],
+};
+const forms = [
+  (text: string) => `payload.x == "${text}"`,
+  (text: string) => `payload.x != "${text}"`,
+  (text: string) => `payload.x in ["${text}", "other"]`,
+  (text: string) => `payload.x ends with "${text.slice(-8)}"`,
+  (text: string) => `payload.x ends with "${text.replace(/^[^.@/]*/, '')}"`,
+  (text: string) => `payload.x starts with "${text.slice(0, 4)}"`,
+  (text: string) => `payload.x like "*${text.slice(2)}"`,
+];
+
+/** Some cannot be written of a kind. */
+function setOrNull(field: string, condition: string) {
+  try {
+    return setOf(field, condition);
+  } catch {
+    return null;
+  }
+}
+
+it.each(Object.keys(texts))('law: a text that is decided otherwise once it is %s is of a finding', (kind) => {
+  const random = createRandom(11);
+  const own = texts[kind]!;
+  let [asked, otherwise] = [0, 0];
+  while (asked < 40) {
+    const condition = random.pick(forms)(random.pick(own).replaceAll('\\', '\\\\'));
+    const other = random.chance(0.5)
+      ? condition
+      : random.pick(forms)(random.pick(own).replaceAll('\\', '\\\\'));
+    const [before, after] = [setOrNull('x: string', condition), setOrNull(`x: ${kind}`, other)];
+    if (before === null || after === null) continue;
+    asked += 1;
+    const { findings, limits } = diffPolicies(before, after);
+    expect(limits).toEqual([]);
+    for (const x of own) {
+      const facts = { action: 'a.b', payload: { x }, agent: {}, request: {}, meters: {}, nowMs: 0 };
+      const sided = { ...facts, satisfied: { escalate: [], reauth: [] } };
+      const [old, now] = [authorize(before, sided).outcome, authorize(after, sided).outcome];
+      if (old === now) continue;
+      otherwise += 1;
+      const met = findings.filter((one) => one.isMetBy({ before: sided, after: sided }));
+      const said = new Set(met.map(({ from, to }) => `${from} ${to}`));
+      expect([condition, other, x, ...said]).toEqual([condition, other, x, `${old} ${now}`]);
+    }
+  }
+  expect(otherwise).toBeGreaterThan(20);
+});
 
 describe('a field of another kind', () => {
   it.each(changes)('$fields.0 -> $fields.1', ({ fields, conditions, findings }) => {

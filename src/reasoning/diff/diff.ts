@@ -6,8 +6,8 @@ import { childrenOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { solveFor } from '../prove/search.ts';
+import { notLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
-import { isCompleteCoarsely } from './coarse-proof.ts';
 import { type ChangedDeclarations, declarationsIn, isAlike, type ReadKind } from './declarations.ts';
 import {
   fewAtFirst,
@@ -18,10 +18,19 @@ import {
   withMoreAsked,
   writtenRules,
 } from './few-rules.ts';
-import { type AskedRequest, type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
+import {
+  type AskedRequest,
+  type DiffFinding,
+  elsewhereThan,
+  type FindingCause,
+  isOfRegion,
+  jointFacts,
+} from './finding.ts';
+import { FreshProof } from './fresh-proof.ts';
 import { createJointProblem, type JointProblem } from './joint-problem.ts';
 import { type DiffSide, type JointSet, jointSet, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
+import { keyOfRegion } from './regions.ts';
 import {
   type DiffLimit,
   type FewSearchResult,
@@ -132,6 +141,24 @@ function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
     ...options,
     isComplete: (found) => isCompleteCoarsely(coarse, found),
   });
+}
+
+/**
+ * Whether the findings are all that there are for lists of any length and payloads of any size. `coarse` is made of the same action,
+ * with guesses for quantifiers, so that it is about every list. False: it is not known.
+ */
+function isCompleteCoarsely(coarse: JointProblem, found: readonly FoundChange[]): boolean {
+  // What is said of shapes is in no term.
+  if (found.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
+  const { circuit } = coarse.ctx;
+  const left = coarse.regions.map((region) => {
+    const own = circuit.free(true);
+    for (const one of found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region)))
+      circuit.require([notLiteral(own), ...elsewhereThan(coarse.ctx, one)]);
+    return [region.literal, own];
+  });
+  const proof = new FreshProof(coarse.ctx);
+  return left.every((assumptions) => proof.cannotHold(assumptions) === true);
 }
 
 function searchIsOpen({ ctx, differs }: JointProblem): boolean {

@@ -30,7 +30,7 @@ export interface DiffFinding extends RegionKind {
   /** Null: the formula admits such requests, and none was found that the definition decides so. */
   readonly example: DiffExample | null;
   /** Conditions that were guessed, where there is no example. */
-  readonly guessed: readonly Span[];
+  readonly guessed: readonly string[];
   /** Whether a request of one of the actions is one of these. */
   readonly isMetBy: (asked: AskedRequest) => boolean;
 }

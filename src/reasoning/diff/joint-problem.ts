@@ -1,11 +1,11 @@
 // One action under two policy sets as one formula: both decide the same request, of which nothing has been approved yet.
 // Its regions are the ways in which the two may differ; together they are every way.
 
-import type { Span } from '../../language/diagnostic/span.ts';
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
+import type { Shape } from '../../language/model/type.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
@@ -25,6 +25,7 @@ import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set
 import { markNumbers } from './marked-numbers.ts';
 import { type Region, regionsOf } from './regions.ts';
 import { isReadable } from './shapes.ts';
+import { tieTextKinds } from './text-kinds.ts';
 import { type Validity, validityOf } from './validity.ts';
 import { setTextsApart } from './where-changed.ts';
 
@@ -67,6 +68,7 @@ export function createJointProblem(
   const { ctx, open, validity, causes } = problem;
   const decided = (side: DiffSide): SideDecision => decisionOf(contexts[side], validity.valid[side]);
   const decisions = { before: decided('before'), after: decided('after') };
+  tieTextKinds(ctx, validity, shapesOf(of));
   const all = regionsOf(ctx, decisions, { validity, causes });
   const regions = written.isPart ? all.map((region) => whereCausesDiffer(ctx, region, causes)) : all;
   const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
@@ -92,10 +94,14 @@ function begin({ joint, action }: ActionOf, { rules, open: left }: WrittenRules,
     joint.original.after,
   );
   const contexts = { before: sideContext(ctx, rules.before), after: sideContext(ctx, rules.after) };
-  const shapeOf = (side: DiffSide) => joint.original[side].actions.get(action)?.shape ?? null;
-  const validity = validityOf(ctx, { before: shapeOf('before'), after: shapeOf('after') });
+  const validity = validityOf(ctx, shapesOf({ joint, action }));
   const causes = causesOf({ joint, action, contexts, validity });
   return { problem: { joint, ctx, open, validity, causes }, contexts };
+}
+
+function shapesOf({ joint, action }: ActionOf): BothSides<Shape | null> {
+  const shapeOf = (side: DiffSide) => joint.original[side].actions.get(action)?.shape ?? null;
+  return { before: shapeOf('before'), after: shapeOf('after') };
 }
 
 /** Elsewhere the formula, which lacks rules, says nothing. */
@@ -166,13 +172,13 @@ function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
 }
 
 /** Conditions of which the last model says something else than the definition does of the request. */
-export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly Span[] {
+export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly Expression[] {
   const { set, original } = joint;
   const known = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
   return ctx.conditions
     .filter(({ expression }) => isReadable(expression, known.facts))
     .filter(({ expression, pair }) => evaluateCondition(expression, known) !== textTruth(ctx, pair))
-    .map(({ expression }) => expression.span);
+    .map(({ expression }) => expression);
 }
 
 /** None of these conditions reads it. */

@@ -11,7 +11,7 @@ import { claimedOutcomes, refutation } from '../../language/spec/claim.ts';
 import { horizon } from '../cells/times.ts';
 import { type ClaimVerdict, type KnownVerdict, proveGuarantees } from '../prove/prove.ts';
 import { requestJson } from '../prove/report/request-json.ts';
-import { claimText, shownCondition, textAt } from '../prove/report/wording.ts';
+import { claimText, shownCondition } from '../prove/report/wording.ts';
 import type { FiledRequests, Tallied } from '../replay/tally.ts';
 import { isAlike, readsChanged } from './declarations.ts';
 import type { PolicyDiff } from './diff.ts';
@@ -208,8 +208,6 @@ function dateOf(second: number): string {
 
 function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): Omit<ReportedFinding, 'log'> {
   const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
-  const { before, after } = sides;
-  const sourceOf: SourceOf = (file) => after.sourceOf(file) ?? before.sourceOf(file);
   return {
     direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',
     tier,
@@ -220,9 +218,7 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     when,
     causes: causes.map((cause) => reportedCause(sides, cause)),
     example: example === null ? null : reportedExample(example),
-    guessed: [...new Set(guessed.map((span) => shownCondition(textAt(span, sourceOf))))].filter(
-      (text) => text !== '',
-    ),
+    guessed: [...new Set(guessed.map(shownCondition))],
   };
 }
 

@@ -3,7 +3,6 @@
 // describe it. That description is ruled out, and the search goes on until nothing is left.
 // INVARIANT: nothing is called complete before the naive checker has read the solver's log.
 
-import type { Span } from '../../language/diagnostic/span.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
@@ -32,7 +31,7 @@ import { type KnownRequest, nearestTo } from './nearest.ts';
 import { keyOfRegion, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
-import { wordsOf } from './words.ts';
+import { shownExpression, wordsOf } from './words.ts';
 
 export interface FoundChange {
   readonly region: Region;
@@ -40,7 +39,7 @@ export interface FoundChange {
   readonly terms: readonly FindingTerm[];
   readonly when: readonly string[];
   readonly example: DiffExample | null;
-  readonly guessed: readonly Span[];
+  readonly guessed: readonly string[];
 }
 
 /** What keeps the findings from being all that there are. */
@@ -318,10 +317,10 @@ class Search {
   #found(region: Region, description: Description, must: SolverClause): FoundChange {
     const { causes, literals, terms, words, isOne } = description;
     const { joint } = this.#problem;
-    const guessed = new Map<string, Span>();
+    const guessed = new Set<string>();
     const facts = this.#witness([...must, ...literals], isOne, guessed);
     const plain = { region, causes, terms, when: words };
-    if (facts === null) return { ...plain, example: null, guessed: [...guessed.values()].slice(0, 5) };
+    if (facts === null) return { ...plain, example: null, guessed: [...guessed].slice(0, 5) };
     const near = nearestTo(this.#options.known, facts, (one) => isOne(this.#sided(one)));
     const sided = this.#sided(near.facts);
     const { before, after } = decidedOnce(joint, sided);
@@ -330,7 +329,7 @@ class Search {
   }
 
   /** In the names of the joint set; null where no model became a request that is decided so. */
-  #witness(must: SolverClause, isOne: IsOne, guessed: Map<string, Span>): Facts | null {
+  #witness(must: SolverClause, isOne: IsOne, guessed: Set<string>): Facts | null {
     const { circuit } = this.#ctx;
     const attempt = circuit.free(true);
     preferPlainTexts(this.#ctx);
@@ -344,8 +343,8 @@ class Search {
       if (this.#needed.size > 0) return null;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
       if (other !== null) return other;
-      for (const span of misjudged(this.#problem, facts))
-        if (span.file !== '') guessed.set(JSON.stringify(span), span);
+      for (const condition of misjudged(this.#problem, facts))
+        if (condition.span.file !== '') guessed.add(shownExpression(this.#ctx, condition));
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
     return drawnRequest(this.#problem.joint, this.#ctx.action.key, isOne);
@@ -371,7 +370,7 @@ class Search {
   }
 
   #textsToTry(): readonly string[] {
-    this.#texts ??= textsToTry(this.#ctx, this.#problem.rules);
+    this.#texts ??= textsToTry(this.#problem);
     return this.#texts;
   }
 

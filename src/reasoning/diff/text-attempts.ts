@@ -4,8 +4,9 @@
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
-import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { canonicalText, type FieldKind } from '../../language/value/canonical-text.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
@@ -13,7 +14,9 @@ import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';
 import { matching, plainTexts } from '../prove/sample.ts';
 import { jointFacts } from './finding.ts';
+import type { JointProblem } from './joint-problem.ts';
 import { type BothSides, type JointSet, sides } from './joint-set.ts';
+import { shapeDifferences } from './shapes.ts';
 
 const entriesMax = 8;
 const attemptsMax = 1_500;
@@ -25,7 +28,7 @@ const framedMax = 60;
 const framesMax = 6;
 
 /** Texts that the rules name come first; what is longest to make comes last. */
-export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly string[] {
+export function textsToTry({ ctx, joint, rules }: JointProblem): readonly string[] {
   const conditions = rules.map(({ condition }) => writtenOut(ctx, condition, noElements));
   const named = [...new Set(conditions.flatMap((condition) => [...textsIn(ctx.set, condition)]))];
   const links = conditions.some(readsLinks) ? linksToTry : [];
@@ -38,11 +41,16 @@ export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly 
     parts.flatMap((part) => [`${address}${part}`, `${address}a${part}a`]),
   );
   const sentences = sentencesOf([...links, ...named].slice(0, piecesMax));
-  const framed = framesOf(conditions).flatMap(([start, end]) =>
+  const frames = framesOf(conditions);
+  const framed = frames.flatMap(([start, end]) =>
     sentences.slice(0, framedMax).map((text) => `${start} ${text} ${end}`),
   );
+  const filled = frames.map(([start, end]) => `${start}any${end}`);
+  const forms = changedForms(joint, ctx.action.key);
   const all = [
     ...named,
+    ...forms.flatMap((form) => otherSpellings(form, [...named, ...filled])),
+    ...(forms.length === 0 ? [] : [ofNoForm, ...frames.map(([start, end]) => `${start}\\${end}`)]),
     ...links,
     ...plainTexts,
     ...lengthsOf(ctx),
@@ -52,6 +60,35 @@ export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly 
     ...sentences,
   ];
   return [...new Set(all)];
+}
+
+/** Of fields whose text is of another kind on the other side: the kinds that have a canonical form. */
+function changedForms({ original: { before, after } }: JointSet, key: string): readonly FieldKind[] {
+  const [old, now] = [before.actions.get(key), after.actions.get(key)];
+  if (old === undefined || now === undefined) return [];
+  const { fields } = shapeDifferences(old.shape, now.shape);
+  const forms = fields.flatMap(({ field }) => {
+    const [was, is] = [field.before?.type, field.after?.type];
+    return was?.kind === 'text' && is?.kind === 'text' && was.of !== is.of ? [was.of, is.of] : [];
+  });
+  return [...new Set(forms)].filter((form) => form !== 'string' && form !== 'network');
+}
+
+const ofNoForm = '../x';
+
+/** As somebody may write what a rule names in its canonical form. */
+function otherSpellings(form: FieldKind, canonical: readonly string[]): readonly string[] {
+  return canonical.flatMap((text) => {
+    const spelled = [
+      text.toUpperCase(),
+      text.replace(/@.*/, (domain) => domain.toUpperCase()),
+      text.replace(/\/\/[^/]*/, (host) => host.toUpperCase()),
+      text.replace(/\/(?=[^/]*$)/, '/./'),
+      text.replace('/', '/./'),
+      text,
+    ];
+    return spelled.filter((one) => canonicalText(form, one) === text);
+  });
 }
 
 const longMax = 10_000;

@@ -26,6 +26,8 @@ export interface Validity {
   readonly valid: BothSides<SolverLiteral>;
   /** In which words a payload is said to be of a shape or not. */
   readonly parts: readonly ShapePart[];
+  /** Fields that the two sides declare differently. */
+  readonly fields: readonly FieldFits[];
   /** Records that hold what one side does not admit, where the literal holds. */
   readonly extra: readonly { readonly steps: readonly string[]; readonly literal: SolverLiteral }[];
 }
@@ -41,6 +43,13 @@ export interface ShapePart {
   readonly pointer: string;
 }
 
+export interface FieldFits {
+  readonly steps: readonly string[];
+  readonly field: BothSides<Field | null>;
+  /** By the sides that declare the field, whether a value is of the type. */
+  readonly fits: ReadonlyMap<DiffSide, SolverLiteral>;
+}
+
 export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): Validity {
   const { circuit } = ctx;
   const { before, after } = shapes;
@@ -49,7 +58,7 @@ export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): 
       before: before === null ? circuit.no : circuit.yes,
       after: after === null ? circuit.no : circuit.yes,
     };
-    return { valid, parts: [], extra: [] };
+    return { valid, parts: [], fields: [], extra: [] };
   }
   const { fields, records } = shapeDifferences(before, after);
   const made = fields.map((difference) => fieldValidity(ctx, difference));
@@ -59,13 +68,18 @@ export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): 
   return {
     valid: { before: valid('before'), after: valid('after') },
     parts: [...made.flatMap(({ parts }) => parts), ...open.flatMap(({ parts }) => parts)],
+    fields: made.map(({ own }) => own),
     extra: open.map(({ steps, literal }) => ({ steps, literal })),
   };
 }
 
-interface FieldValidity {
+interface PartValidity {
   readonly fits: BothSides<SolverLiteral>;
   readonly parts: readonly ShapePart[];
+}
+
+interface FieldValidity extends PartValidity {
+  readonly own: FieldFits;
 }
 
 function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldValidity {
@@ -92,7 +106,8 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
     return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
   const both = { before: fits('before'), after: fits('after') };
-  tieFits(ctx, { field, fits: values, isNothing: [isAbsent, isNull] });
+  const own = { steps: difference.steps, field, fits: values };
+  tieFits(ctx, { ...own, isNothing: [isAbsent, isNull] });
   const pointer = pointerOf(difference.steps);
   const parts = sides.map((side) => ({
     literal: both[side],
@@ -101,13 +116,10 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
     side,
     pointer,
   }));
-  return { fits: both, parts };
+  return { fits: both, parts, own };
 }
 
-interface TiedFits {
-  readonly field: BothSides<Field | null>;
-  /** By the sides that declare the field, whether a value is of the type. */
-  readonly fits: ReadonlyMap<DiffSide, SolverLiteral>;
+interface TiedFits extends Omit<FieldFits, 'steps'> {
   /** There is no value where one of these holds. */
   readonly isNothing: readonly SolverLiteral[];
 }
@@ -257,7 +269,7 @@ function isOfType(own: Field, value: Exclude<Value, null>): boolean {
 function openValidity(
   { circuit }: ProofContext,
   { steps, isOpen }: OpenDifference,
-): FieldValidity & { readonly steps: readonly string[]; readonly literal: SolverLiteral } {
+): PartValidity & { readonly steps: readonly string[]; readonly literal: SolverLiteral } {
   const literal = circuit.free();
   const text = steps.length === 0 ? 'the payload' : pathText('payload', steps);
   const fits = (side: DiffSide): SolverLiteral => (isOpen[side] ? circuit.yes : notLiteral(literal));

@@ -1,6 +1,8 @@
 // The conditions of a finding as lines to read: comparisons of one thing with constants become one range, and numbers are
 // told as narrowly as the change allows.
 
+import { descendants } from '../../language/model/children.ts';
+import { describeType } from '../../language/model/describe.ts';
 import { type Expression, oppositeComparison } from '../../language/model/expression.ts';
 import { unknown, type Value } from '../../language/model/value.ts';
 import { showValue } from '../../language/spec/show.ts';
@@ -64,7 +66,7 @@ function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound 
       ? ` ${value.currency}`
       : '';
   return {
-    subject: textOf(ctx, left),
+    subject: shownExpression(ctx, left),
     operator: truth === true ? operator : oppositeComparison[operator],
     amount,
     shown: showValue(right.type, value as Value),
@@ -106,13 +108,24 @@ function hullText({ action }: ProofContext, { key, low, high }: Hull, unit: stri
 
 function termText(ctx: ProofContext, { expression, truths }: FindingTerm): string {
   const written = plain(ctx, expression);
-  const text = truths.includes(false) ? negatedText(ctx.set, written) : expressionText(ctx.set, written);
+  const said = truths.includes(false) ? negatedText(ctx.set, written) : expressionText(ctx.set, written);
+  const text = said + readingText(ctx, expression);
   if (!truths.includes(unknown)) return text;
   return truths.length === 1 ? `${text} is unknown` : `${text}, or that is unknown`;
 }
 
-function textOf(ctx: ProofContext, expression: Expression): string {
-  return expressionText(ctx.set, plain(ctx, expression));
+/** One line. */
+export function shownExpression(ctx: ProofContext, expression: Expression): string {
+  return expressionText(ctx.set, plain(ctx, expression)) + readingText(ctx, expression);
+}
+
+/** Of a field whose kind differs between the sides, as what the condition reads it; empty where all is read alike. */
+function readingText({ action }: ProofContext, expression: Expression): string {
+  const kinds = descendants(expression).flatMap((part) => {
+    const isRead = part.kind === 'field' && part.root === 'payload' && part.type.kind !== 'any';
+    return isRead && typeAt(action.shape, part.steps)?.kind === 'any' ? [describeType(part.type)] : [];
+  });
+  return kinds.length === 0 ? '' : ` (as ${[...new Set(kinds)].join(', ')})`;
 }
 
 /** The expression with constants for the lets that name them. */
