@@ -146,6 +146,8 @@ const forms = [
   (text: string) => `payload.x == "${text}"`,
   (text: string) => `payload.x != "${text}"`,
   (text: string) => `payload.x in ["${text}", "other"]`,
+  (text: string) => `"${text}" == payload.x`,
+  (text: string) => `"${text.toLowerCase()}" == lower(payload.x)`,
   (text: string) => `payload.x ends with "${text.slice(-8)}"`,
   (text: string) => `payload.x ends with "${text.replace(/^[^.@/]*/, '')}"`,
   (text: string) => `payload.x starts with "${text.slice(0, 4)}"`,
@@ -165,7 +167,7 @@ it.each(Object.keys(texts))('law: a text that is decided otherwise once it is %s
   const random = createRandom(11);
   const own = texts[kind]!;
   let [asked, otherwise] = [0, 0];
-  while (asked < 40) {
+  while (asked < 60) {
     const condition = random.pick(forms)(random.pick(own).replaceAll('\\', '\\\\'));
     const other = random.chance(0.5)
       ? condition

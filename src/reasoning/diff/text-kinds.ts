@@ -149,9 +149,11 @@ function namedTexts(
 function textsOf({ set }: ProofContext, expression: Expression): readonly string[] | null {
   if (expression.kind === 'compare') {
     const { operator, left, right } = expression;
-    const literal = left.kind === 'field' ? right : left;
-    const isText = literal.kind === 'literal' && typeof literal.value === 'string';
-    return isText && (operator === '==' || operator === '!=') ? [literal.value] : null;
+    if (operator !== '==' && operator !== '!=') return null;
+    const [field, literal] = left.kind === 'field' ? [left, right] : [right, left];
+    // A function of the field may be the text where the field is not.
+    const isText = field.kind === 'field' && literal.kind === 'literal' && typeof literal.value === 'string';
+    return isText ? [literal.value as string] : null;
   }
   if (expression.kind === 'in-elements') {
     const { subject, elements } = expression;
