@@ -2,8 +2,8 @@
 // asked about.
 
 import { describe, expect, it } from 'vitest';
+import type { PolicySet } from '../../src/language/model/policy.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { createRandom } from '../../src/language/value/random.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 
@@ -148,9 +148,7 @@ const forms = [
   (text: string) => `payload.x in ["${text}", "other"]`,
   (text: string) => `"${text}" == payload.x`,
   (text: string) => `"${text.toLowerCase()}" == lower(payload.x)`,
-  (text: string) => `payload.x ends with "${text.slice(-8)}"`,
   (text: string) => `payload.x ends with "${text.replace(/^[^.@/]*/, '')}"`,
-  (text: string) => `payload.x starts with "${text.slice(0, 4)}"`,
   (text: string) => `payload.x like "*${text.slice(2)}"`,
 ];
 
@@ -163,33 +161,40 @@ function setOrNull(field: string, condition: string) {
   }
 }
 
+/** The first is canonical, the second is not; with more it only takes longer. */
+const namedMax = 2;
+
 it.each(Object.keys(texts))('law: a text that is decided otherwise once it is %s is of a finding', (kind) => {
-  const random = createRandom(11);
   const own = texts[kind]!;
-  let [asked, otherwise] = [0, 0];
-  while (asked < 60) {
-    const condition = random.pick(forms)(random.pick(own).replaceAll('\\', '\\\\'));
-    const other = random.chance(0.5)
-      ? condition
-      : random.pick(forms)(random.pick(own).replaceAll('\\', '\\\\'));
-    const [before, after] = [setOrNull('x: string', condition), setOrNull(`x: ${kind}`, other)];
-    if (before === null || after === null) continue;
-    asked += 1;
-    const { findings, limits } = diffPolicies(before, after);
-    expect(limits).toEqual([]);
-    for (const x of own) {
-      const facts = { action: 'a.b', payload: { x }, agent: {}, request: {}, meters: {}, nowMs: 0 };
-      const sided = { ...facts, satisfied: { escalate: [], reauth: [] } };
-      const [old, now] = [authorize(before, sided).outcome, authorize(after, sided).outcome];
-      if (old === now) continue;
-      otherwise += 1;
-      const met = findings.filter((one) => one.isMetBy({ before: sided, after: sided }));
-      const said = new Set(met.map(({ from, to }) => `${from} ${to}`));
-      expect([condition, other, x, ...said]).toEqual([condition, other, x, `${old} ${now}`]);
-    }
+  let otherwise = 0;
+  for (const text of own.slice(0, namedMax)) {
+    const conditions = forms.map((form) => form(text));
+    const olds = conditions.map((condition) => setOrNull('x: string', condition));
+    const news = conditions.map((condition) => setOrNull(`x: ${kind}`, condition));
+    for (const before of olds.filter((set) => set !== null))
+      for (const after of news.filter((set) => set !== null)) otherwise += checkTexts(before, after, own);
   }
-  expect(otherwise).toBeGreaterThan(20);
+  expect(otherwise).toBeGreaterThan(100);
 });
+
+/** How many of the texts are decided otherwise; each of them is of a finding that says so, and of no other. */
+function checkTexts(before: PolicySet, after: PolicySet, all: readonly string[]): number {
+  const { findings, limits } = diffPolicies(before, after);
+  expect(limits).toEqual([]);
+  let otherwise = 0;
+  for (const x of all) {
+    const facts = { action: 'a.b', payload: { x }, agent: {}, request: {}, meters: {}, nowMs: 0 };
+    const sided = { ...facts, satisfied: { escalate: [], reauth: [] } };
+    const [old, now] = [authorize(before, sided).outcome, authorize(after, sided).outcome];
+    if (old === now) continue;
+    otherwise += 1;
+    const met = findings.filter((one) => one.isMetBy({ before: sided, after: sided }));
+    const said = new Set(met.map(({ from, to }) => `${from} ${to}`));
+    const conditions = [before, after].map((set) => set.policies[0]?.rules[0]?.conditionText);
+    expect([...conditions, x, ...said]).toEqual([...conditions, x, `${old} ${now}`]);
+  }
+  return otherwise;
+}
 
 describe('a field of another kind', () => {
   it.each(changes)('$fields.0 -> $fields.1', ({ fields, conditions, findings }) => {
