@@ -6,7 +6,6 @@ import { childrenOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { solveFor } from '../prove/search.ts';
-import { notLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
 import { type ChangedDeclarations, declarationsIn, isAlike, type ReadKind } from './declarations.ts';
 import {
@@ -21,7 +20,7 @@ import {
 import {
   type AskedRequest,
   type DiffFinding,
-  elsewhereThan,
+  elsewhereThanAll,
   type FindingCause,
   isOfRegion,
   jointFacts,
@@ -30,7 +29,7 @@ import { FreshProof } from './fresh-proof.ts';
 import { createJointProblem, type JointProblem } from './joint-problem.ts';
 import { type DiffSide, type JointSet, jointSet, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
-import { keyOfRegion } from './regions.ts';
+import { foundIn } from './regions.ts';
 import {
   type DiffLimit,
   type FewSearchResult,
@@ -150,13 +149,10 @@ function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
 function isCompleteCoarsely(coarse: JointProblem, found: readonly FoundChange[]): boolean {
   // What is said of shapes is in no term.
   if (found.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
-  const { circuit } = coarse.ctx;
-  const left = coarse.regions.map((region) => {
-    const own = circuit.free(true);
-    for (const one of found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region)))
-      circuit.require([notLiteral(own), ...elsewhereThan(coarse.ctx, one)]);
-    return [region.literal, own];
-  });
+  const left = coarse.regions.map((region) => [
+    region.literal,
+    elsewhereThanAll(coarse.ctx, foundIn(region, found)),
+  ]);
   const proof = new FreshProof(coarse.ctx);
   return left.every((assumptions) => proof.cannotHold(assumptions) === true);
 }

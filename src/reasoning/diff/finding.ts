@@ -182,12 +182,15 @@ export function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
 
 // ---- in the formula of any problem about the same action
 
-/** Literals of which one holds where not all of the terms do. */
-export function elsewhereThan(
+/** Where it holds, of each of these not all terms do. */
+export function elsewhereThanAll(
   ctx: ProofContext,
-  { terms }: { readonly terms: readonly FindingTerm[] },
-): readonly SolverLiteral[] {
-  return terms.flatMap((term) => failing(ctx, term));
+  found: readonly { readonly terms: readonly FindingTerm[] }[],
+): SolverLiteral {
+  const own = ctx.circuit.free(true);
+  for (const { terms } of found)
+    ctx.circuit.require([notLiteral(own), ...terms.flatMap((term) => failing(ctx, term))]);
+  return own;
 }
 
 /** Literals of which one holds where the term does not. */

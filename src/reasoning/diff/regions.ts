@@ -27,8 +27,16 @@ export interface RegionKind {
 }
 
 /** Equal for the regions of two formulas that ask the same. */
-export function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
+function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
   return `${tier} ${difference} ${from} ${to}`;
+}
+
+/** Those of the region. */
+export function foundIn<Found extends { readonly region: RegionKind }>(
+  region: RegionKind,
+  found: readonly Found[],
+): Found[] {
+  return found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region));
 }
 
 /** A decision of one side, with nothing approved. */

@@ -16,7 +16,7 @@ import type { RuleIds } from './few-rules.ts';
 import {
   type DiffExample,
   decidedOnce,
-  elsewhereThan,
+  elsewhereThanAll,
   type FindingTerm,
   isOfRegion,
   sidedFacts,
@@ -28,7 +28,7 @@ import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
-import { keyOfRegion, type Region } from './regions.ts';
+import { foundIn, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
 import { shownExpression, wordsOf } from './words.ts';
@@ -140,11 +140,8 @@ class Search {
   }
 
   #knownIn(region: Region): Searched {
-    const { circuit } = this.#ctx;
-    const own = circuit.free(true);
-    const found = this.#options.found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region));
-    for (const one of found) circuit.require([notLiteral(own), ...elsewhereThan(this.#ctx, one)]);
-    return { region, found, own };
+    const found = foundIn(region, this.#options.found);
+    return { region, found, own: elsewhereThanAll(this.#ctx, found) };
   }
 
   #isOfSizeAlone(): boolean {

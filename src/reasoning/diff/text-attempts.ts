@@ -16,7 +16,6 @@ import { matching, plainTexts } from '../prove/sample.ts';
 import { jointFacts } from './finding.ts';
 import type { JointProblem } from './joint-problem.ts';
 import { type BothSides, type JointSet, sides } from './joint-set.ts';
-import { shapeDifferences } from './shapes.ts';
 
 const entriesMax = 8;
 const attemptsMax = 1_500;
@@ -28,7 +27,7 @@ const framedMax = 60;
 const framesMax = 6;
 
 /** Texts that the rules name come first; what is longest to make comes last. */
-export function textsToTry({ ctx, joint, rules }: JointProblem): readonly string[] {
+export function textsToTry({ ctx, validity, rules }: JointProblem): readonly string[] {
   const conditions = rules.map(({ condition }) => writtenOut(ctx, condition, noElements));
   const named = [...new Set(conditions.flatMap((condition) => [...textsIn(ctx.set, condition)]))];
   const links = conditions.some(readsLinks) ? linksToTry : [];
@@ -46,7 +45,7 @@ export function textsToTry({ ctx, joint, rules }: JointProblem): readonly string
     sentences.slice(0, framedMax).map((text) => `${start} ${text} ${end}`),
   );
   const filled = frames.map(([start, end]) => `${start}any${end}`);
-  const forms = changedForms(joint, ctx.action.key);
+  const forms = changedForms(validity);
   const all = [
     ...named,
     ...forms.flatMap((form) => otherSpellings(form, [...named, ...filled])),
@@ -63,10 +62,7 @@ export function textsToTry({ ctx, joint, rules }: JointProblem): readonly string
 }
 
 /** Of fields whose text is of another kind on the other side: the kinds that have a canonical form. */
-function changedForms({ original: { before, after } }: JointSet, key: string): readonly FieldKind[] {
-  const [old, now] = [before.actions.get(key), after.actions.get(key)];
-  if (old === undefined || now === undefined) return [];
-  const { fields } = shapeDifferences(old.shape, now.shape);
+function changedForms({ fields }: JointProblem['validity']): readonly FieldKind[] {
   const forms = fields.flatMap(({ field }) => {
     const [was, is] = [field.before?.type, field.after?.type];
     return was?.kind === 'text' && is?.kind === 'text' && was.of !== is.of ? [was.of, is.of] : [];

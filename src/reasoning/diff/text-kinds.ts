@@ -12,6 +12,7 @@ import { isOfTextType } from '../../language/spec/payload.ts';
 import { type CanonicalKind, canonicalText } from '../../language/value/canonical-text.ts';
 import { isTwoValued } from '../cells/two-valued.ts';
 import type { ProofContext } from '../prove/context.ts';
+import { readingKinds } from '../prove/lower.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type BothSides, type DiffSide, sides } from './joint-set.ts';
@@ -72,16 +73,7 @@ function readsAlone(expression: Expression, steps: readonly string[]): boolean {
   );
 }
 
-const reading: ReadonlySet<Expression['kind']> = new Set([
-  'field',
-  'fact',
-  'meter',
-  'now',
-  'risk',
-  'let',
-  'column',
-  'in-table',
-]);
+const reading: ReadonlySet<Expression['kind']> = new Set([...readingKinds, 'column', 'in-table']);
 
 /** Null where the field is not read as a text, or is read as several kinds. */
 function kindRead(expression: Expression): TextType['of'] | null {
@@ -205,6 +197,6 @@ function endOf(expression: Expression): string | null {
 
 /** The domain of an address, or labels of a host. */
 function isWholeEnd(kind: CanonicalKind, end: string): boolean {
-  if (kind === 'email') return end.startsWith('@') && canonicalText(kind, `any${end}`) === `any${end}`;
-  return kind === 'host' && end.startsWith('.') && canonicalText(kind, `any${end}`) === `any${end}`;
+  const parting = kind === 'email' ? '@' : kind === 'host' ? '.' : null;
+  return parting !== null && end.startsWith(parting) && canonicalText(kind, `any${end}`) === `any${end}`;
 }

@@ -135,7 +135,15 @@ function guess(ctx: ProofContext, expression: Expression, elements: Elements): P
   return pair;
 }
 
-const reading: ReadonlySet<Expression['kind']> = new Set(['field', 'fact', 'meter', 'now', 'risk', 'let']);
+/** Expressions that are no constants by themselves. */
+export const readingKinds: ReadonlySet<Expression['kind']> = new Set([
+  'field',
+  'fact',
+  'meter',
+  'now',
+  'risk',
+  'let',
+]);
 
 /** Rows that come with a request may be any, also where their key is a constant. */
 function readsPushed({ tables }: PolicySet, expression: Expression): boolean {
@@ -146,7 +154,7 @@ function readsPushed({ tables }: PolicySet, expression: Expression): boolean {
 
 function readsNothing(expression: Expression): boolean {
   return descendants(expression).every(
-    (part) => !reading.has(part.kind) && !(part.kind === 'call' && part.builtin === 'today'),
+    (part) => !readingKinds.has(part.kind) && !(part.kind === 'call' && part.builtin === 'today'),
   );
 }
 
