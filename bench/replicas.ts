@@ -1,10 +1,10 @@
-// `node bench/replicas.ts`: decisions a second of one replica and of three, as real processes on one PostgreSQL, beside a bare
-// INSERT of the same rows over as many connections as there are replicas. A commit takes a few milliseconds more than this machine's disk, as
+// `node bench/replicas.ts`: decisions a second of one replica and of three, as real processes on one PostgreSQL, and of three workers
+// behind one address, beside a bare INSERT of the same rows over as many connections as there are replicas. A commit takes a few milliseconds more than this machine's disk, as
 // where a standby is waited for: so what is measured is who waits for whom, and not who gets the processor. Each takes its turn in
 // every round; a ratio is the median of those of single rounds. `--rounds`, `--seconds`, `--out FILE`.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -12,6 +12,7 @@ import pg from 'pg';
 import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
 import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
 import type { LoadOptions, LoadResult } from './service/load.ts';
+import { processorMicroseconds } from './service/servers.ts';
 
 const replicasMax = 3;
 /** Of each replica: so many requests share a commit. */
@@ -30,19 +31,29 @@ interface Figures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Microseconds of a processor for a decision: of the processes that decide, and of the database's. */
+  readonly processor?: { readonly deciding: number; readonly database: number };
+}
+
+/** Who serves one database. */
+interface Serving {
+  readonly database: string;
+  /** Three replicas, each with an address; or one service, whose address three workers serve. */
+  readonly services: readonly Service[];
+  /** Of an agent for each replica. */
+  readonly apiKeys: readonly string[];
 }
 
 interface Bench {
   readonly server: PostgresServer;
-  readonly database: string;
-  readonly services: readonly Service[];
-  /** Of an agent for each replica. */
-  readonly apiKeys: readonly string[];
+  readonly replicas: Serving;
+  readonly workers: Serving;
   readonly measureMs: number;
 }
 
-/** What is asked of replicas: without a meter, each for an agent and so a meter key of its own, or all for the same one. */
+/** What is asked of them: without a meter, each for an agent and so a meter key of its own, or all for the same one. */
 interface Asked {
+  readonly of?: 'replicas' | 'workers';
   readonly count: number;
   readonly meter?: 'none' | 'own' | 'shared';
   readonly each?: number;
@@ -53,7 +64,16 @@ async function start(measureMs: number): Promise<Bench> {
   await server.query(`ALTER SYSTEM SET commit_delay = ${commitMs * 1000}`);
   await server.query('ALTER SYSTEM SET commit_siblings = 0');
   await server.query('SELECT pg_reload_conf()');
-  const database = 'bench';
+  const replicas = await serve(server, 'replicas', { services: replicasMax, workers: 1 });
+  const workers = await serve(server, 'workers', { services: 1, workers: replicasMax });
+  return { server, replicas, workers, measureMs };
+}
+
+async function serve(
+  server: PostgresServer,
+  database: string,
+  count: { readonly services: number; readonly workers: number },
+): Promise<Serving> {
   await server.query(`CREATE DATABASE ${database}`);
   const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
   writeFileSync(join(policies, 'pay.policy'), policy);
@@ -61,18 +81,37 @@ async function start(measureMs: number): Promise<Bench> {
   const env = { WRIT_STORE: server.urlOf(database) };
   const services: Service[] = [];
   // The first one makes the tables, and the key that all share.
-  while (services.length < replicasMax) services.push(await startService({ policies, data, env }));
+  while (services.length < count.services)
+    services.push(
+      await startService({ policies, data, env: { ...env, WRIT_WORKERS: String(count.workers) } }),
+    );
   const apiKeys: string[] = [];
   while (apiKeys.length < replicasMax) apiKeys.push(await addAgent(data, `buyer-${apiKeys.length}`, env));
-  return { server, database, services, apiKeys, measureMs };
+  return { database, services, apiKeys };
 }
 
-/** All replicas together. */
-async function replicas(
-  { services, apiKeys, measureMs }: Bench,
-  { count, meter = 'none', each = connections }: Asked,
+/** A process and those that it has started. */
+function withChildren(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return [pid, ...children.map(Number)];
+}
+
+function processorOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + processorMicroseconds(`${pid}`), 0);
+}
+
+/** All of them together. */
+async function decisions(
+  { server, measureMs, ...serving }: Bench,
+  { of = 'replicas', count, meter = 'none', each = connections }: Asked,
 ): Promise<Figures> {
-  const asking = services.slice(0, count).map(async ({ url }, at) => {
+  const { services, apiKeys } = serving[of];
+  const deciding = services.flatMap(({ process }) => withChildren(process.pid ?? 0));
+  const postmaster = Number(readFileSync(join(server.socket, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const database = withChildren(postmaster);
+  const before = [processorOf(deciding), processorOf(database)] as const;
+  const asking = Array.from({ length: count }, async (_, at) => {
+    const { url } = services[at % services.length]!;
     const options: LoadOptions = {
       port: Number(new URL(url).port),
       apiKey: apiKeys[meter === 'own' ? at : 0] ?? '',
@@ -88,7 +127,12 @@ async function replicas(
   });
   const results = await Promise.all(asking);
   const worst = (pick: (result: LoadResult) => number) => Math.max(...results.map(pick)) / 1000;
+  const all = results.reduce((sum, { requestsWithWarmUp }) => sum + requestsWithWarmUp, 0);
   return {
+    processor: {
+      deciding: (processorOf(deciding) - before[0]) / all,
+      database: (processorOf(database) - before[1]) / all,
+    },
     perSecond: results.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0),
     p50Ms: worst((result) => result.p50Microseconds),
     p99Ms: worst((result) => result.p99Microseconds),
@@ -96,7 +140,7 @@ async function replicas(
 }
 
 /** A request that a replica has stored, again and again under other numbers and ids, into a table like that of requests. */
-async function makeBare({ server, database }: Bench): Promise<string> {
+async function makeBare({ server, replicas: { database } }: Bench): Promise<string> {
   await server.query(
     'CREATE TABLE bare (LIKE requests INCLUDING ALL); CREATE SEQUENCE bare_numbers; CREATE TABLE bare_row AS SELECT * FROM requests LIMIT 1',
     database,
@@ -114,7 +158,11 @@ async function makeBare({ server, database }: Bench): Promise<string> {
   return `INSERT INTO bare SELECT ${values} FROM unnest($1::text[]) AS record, bare_row AS one`;
 }
 
-async function bare({ server, database, measureMs }: Bench, text: string, count: number): Promise<Figures> {
+async function bare(
+  { server, replicas: { database }, measureMs }: Bench,
+  text: string,
+  count: number,
+): Promise<Figures> {
   const [row] = await server.query<{ record_json: string }>('SELECT record_json FROM bare_row', database);
   const records = Array.from({ length: connections }, () => row?.record_json ?? '');
   const times: number[] = [];
@@ -164,11 +212,16 @@ function table(rows: readonly Row[]): string {
     const of = (pick: (figures: Figures) => number) => median(rounds.map(pick));
     const figures = [of((one) => one.p50Ms).toFixed(1), of((one) => one.p99Ms).toFixed(1)];
     const [p50, p99] = figures.map((figure) => `${figure} ms`);
-    return `| ${title} | ${of((one) => one.perSecond)} | ${ratio(row, rows[beside]!)} | ${p50} | ${p99} |`;
+    const micros = (pick: 'deciding' | 'database') => of((one) => one.processor?.[pick] ?? Number.NaN);
+    const processor =
+      rounds[0]?.processor === undefined
+        ? '|'
+        : `${micros('deciding').toFixed(0)} µs | ${micros('database').toFixed(0)} µs`;
+    return `| ${title} | ${of((one) => one.perSecond)} | ${ratio(row, rows[beside]!)} | ${p50} | ${p99} | ${processor} |`;
   });
   return [
-    '| | a second | to a bare INSERT | p50 | p99 |',
-    '|---|---|---|---|---|',
+    '| | a second | to a bare INSERT | p50 | p99 | processor of a decision | of the database |',
+    '|---|---|---|---|---|---|---|',
     ...lines,
     '',
     '| | measured | target |',
@@ -180,6 +233,7 @@ function table(rows: readonly Row[]): string {
 /** What it is, which row to which other, and what it should be. */
 const targets = [
   ['three replicas to one', 1, 0, 'at least 2.3'],
+  ['three workers at one address to three replicas', 8, 1, 'at least 0.9'],
   ['three bare connections to one', 3, 2, ''],
   ['three replicas, a meter key of each, to no meters', 4, 1, 'at least 0.8'],
   ['three replicas, one meter key for all, to no meters', 5, 1, 'at least 0.3'],
@@ -192,14 +246,15 @@ const { values } = parseArgs({
 const bench = await start(Number(values.seconds ?? 2) * 1000);
 try {
   for (const meter of ['none', 'own', 'shared'] as const)
-    await replicas(bench, { count: replicasMax, meter });
+    await decisions(bench, { count: replicasMax, meter });
+  await decisions(bench, { of: 'workers', count: replicasMax });
   const insert = await makeBare(bench);
   const rows: readonly Row[] = [
-    { title: 'decisions of 1 replica', beside: 2, measure: () => replicas(bench, { count: 1 }), rounds: [] },
+    { title: 'decisions of 1 replica', beside: 2, measure: () => decisions(bench, { count: 1 }), rounds: [] },
     {
       title: 'decisions of 3 replicas',
       beside: 3,
-      measure: () => replicas(bench, { count: replicasMax }),
+      measure: () => decisions(bench, { count: replicasMax }),
       rounds: [],
     },
     { title: 'rows of 1 connection', beside: 2, measure: () => bare(bench, insert, 1), rounds: [] },
@@ -219,9 +274,15 @@ try {
     ).map(([title, asked]) => ({
       title,
       beside: 3,
-      measure: () => replicas(bench, { count: replicasMax, ...asked }),
+      measure: () => decisions(bench, { count: replicasMax, ...asked }),
       rounds: [],
     })),
+    {
+      title: 'decisions of 3 workers at one address',
+      beside: 3,
+      measure: () => decisions(bench, { of: 'workers', count: replicasMax }),
+      rounds: [],
+    },
   ];
   for (let round = 0; round < Number(values.rounds ?? 3); round += 1)
     for (const { measure, rounds } of rows) rounds.push(await measure());
@@ -234,6 +295,6 @@ ${table(rows)}
   console.log(text);
   if (values.out !== undefined) writeFileSync(values.out, text);
 } finally {
-  for (const { end } of bench.services) await end('SIGTERM');
+  for (const { end } of [...bench.replicas.services, ...bench.workers.services]) await end('SIGTERM');
   await bench.server.stop();
 }

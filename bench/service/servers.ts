@@ -62,7 +62,7 @@ export async function warmUp(server: Server): Promise<void> {
 }
 
 /** What a busy machine does not change much: the processor time of a process, all its threads together, or of one thread. */
-function processorMicroseconds(ofProc: string): number {
+export function processorMicroseconds(ofProc: string): number {
   const fields = readFileSync(`/proc/${ofProc}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const ticksPerSecond = 100;
   return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6;

@@ -222,7 +222,7 @@ export async function ask(world: World, url: string, agent: Agent, call: Call): 
   return told;
 }
 
-function signature({ secret }: Agent, nonce: string, body: string): string {
+export function signature({ secret }: Agent, nonce: string, body: string): string {
   const time = Math.floor(Date.now() / 1000);
   const hmac = createHmac('sha256', secret).update(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`);
   return `t=${time},n=${nonce},v1=${hmac.digest('hex')}`;

@@ -92,8 +92,14 @@ function checkMetric(
   if (help === null || help === '' || type === null) throw new Error(`${name} lacks its help or its type`);
   if (type === 'counter' && samples.some(({ value }) => !(value >= 0)))
     throw new Error(`${name} counts below nothing`);
-  if (type === 'histogram') checkHistogram(name, samples);
+  if (type === 'histogram')
+    for (const ofOne of Map.groupBy(samples, otherLabels).values()) checkHistogram(name, ofOne);
   return { name, help, type, samples };
+}
+
+/** What tells the histograms of one name apart. */
+function otherLabels({ labels: { le: _, ...others } }: Sample): string {
+  return JSON.stringify(Object.entries(others).sort());
 }
 
 /** Bounds rise and end at infinity, counts never fall, and the last is that of all. */

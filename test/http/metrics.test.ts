@@ -1,8 +1,10 @@
 // GET /metrics: the text format, what is counted, and that nothing a client sends ever shows.
 
 import { writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { joinedTexts } from '../../src/service/http/telemetry/joined-texts.ts';
 import { createMetricRegistry } from '../../src/service/http/telemetry/metric-registry.ts';
+import { createMetricsRounds } from '../../src/service/http/workers/metrics-rounds.ts';
 import { readExposition } from './exposition.ts';
 import { authorize, policyText, type Service, startService } from './service.ts';
 
@@ -131,4 +133,74 @@ test('a histogram counts a value in every bucket that it is within', () => {
   expect(registry.text()).toBe(
     '# HELP h H.\n# TYPE h histogram\nh_bucket{le="1"} 2\nh_bucket{le="2"} 3\nh_bucket{le="+Inf"} 4\nh_count 4\nh_sum 12\n',
   );
+});
+
+function registryText(fill: (registry: ReturnType<typeof createMetricRegistry>) => void): string {
+  const registry = createMetricRegistry();
+  fill(registry);
+  return registry.text();
+}
+
+test('the metrics of several workers are one text, with the worker as a label of each sample', () => {
+  const textOf = (asked: string) =>
+    registryText((registry) => {
+      const count = registry.counter({ name: 'writ_a_total', labels: ['of'], help: 'A.' });
+      count.add(asked);
+      count.add(asked);
+      registry.histogram({ name: 'writ_b_seconds', help: 'B.' }, [1, 2]).observe(1.5);
+    });
+  const only = registryText((registry) =>
+    registry.gauge({ name: 'writ_c', help: 'C.' }, () => [{ value: 7 }]),
+  );
+  const awkward = 'x} 5 {y="z", \\"\n';
+  const metrics = readExposition(
+    joinedTexts(
+      'worker',
+      new Map([
+        [1, textOf('plain')],
+        [0, textOf(awkward)],
+        [10, only],
+      ]),
+    ),
+  );
+  const samples = (name: string) => metrics.find((metric) => metric.name === name)?.samples;
+  expect(metrics.map(({ name, help, type }) => [name, help, type])).toEqual([
+    ['writ_a_total', 'A.', 'counter'],
+    ['writ_b_seconds', 'B.', 'histogram'],
+    ['writ_c', 'C.', 'gauge'],
+  ]);
+  expect(samples('writ_a_total')).toEqual([
+    { name: 'writ_a_total', labels: { of: awkward, worker: '0' }, value: 2 },
+    { name: 'writ_a_total', labels: { of: 'plain', worker: '1' }, value: 2 },
+  ]);
+  expect(samples('writ_b_seconds')).toHaveLength(10);
+  expect(samples('writ_c')).toEqual([{ name: 'writ_c', labels: { worker: '10' }, value: 7 }]);
+});
+
+test('a worker that does not answer, or answers late, is left out of the metrics', () => {
+  vi.useFakeTimers();
+  try {
+    const asked: number[] = [];
+    const rounds = createMetricsRounds((round) => {
+      asked.push(round);
+      return [0, 1];
+    });
+    const told: string[] = [];
+    rounds.ask((text) => void told.push(text));
+    rounds.ask((text) => void told.push(text));
+    const text = registryText((registry) =>
+      registry.gauge({ name: 'writ_c', help: 'C.' }, () => [{ value: 7 }]),
+    );
+    rounds.receive(asked[1]!, 1, text);
+    rounds.receive(asked[0]!, 0, text);
+    expect(told).toEqual([]);
+    rounds.receive(asked[0]!, 1, text);
+    expect(told.map((one) => one.match(/worker="\d"/g))).toEqual([['worker="0"', 'worker="1"']]);
+    vi.advanceTimersByTime(2_000);
+    expect(told[1]?.match(/worker="\d"/g)).toEqual(['worker="1"']);
+    rounds.receive(asked[1]!, 0, text);
+    expect(told).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });

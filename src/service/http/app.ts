@@ -37,7 +37,7 @@ import { type DemoAccount, dashboardRoutes } from './routes/dashboard.ts';
 import { describedRoutes } from './routes/described.ts';
 import { healthRoutes } from './routes/health.ts';
 import { addManagementRoutes, type ManagementDeps } from './routes/management.ts';
-import { metricsRoute } from './routes/metrics.ts';
+import { metricsRoute, type ShareMetrics } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { ssoPages } from './routes/people/sso.ts';
 import { plantRoute } from './routes/plants.ts';
@@ -83,6 +83,8 @@ export interface AppDeps {
   readonly smtp?: SmtpOptions | null;
   /** What this process says of itself to the others that serve. */
   readonly self?: ReplicaAbout;
+  /** Where several processes serve the address; the metrics are its own unless said otherwise. */
+  readonly shareMetrics?: ShareMetrics | null;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
   /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
@@ -213,7 +215,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(addManagementRoutes, managementDeps(furnished));
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, shutdown, policies: deps.policies });
-  app.register(metricsRoute, { metrics });
+  app.register(metricsRoute, { metrics, shareMetrics: deps.shareMetrics ?? null });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(ssoPages, { ...managementDeps(furnished), sso: parts.sso, log: app.log });
   app.register(scimRoutes, {

@@ -3,7 +3,6 @@
 // is silently ignored.
 
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
@@ -11,6 +10,7 @@ import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
 import { type Durability, durabilities } from '../store/contract/durability.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
+import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
 import { bundleOf, bundleProblems, bundleSettings, isWebAddress } from './bundle-config.ts';
 import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-config.ts';
 import { userProblems, userSettings, usersOf } from './user-config.ts';
@@ -48,6 +48,8 @@ export interface Config {
   /** How many requests of one agent may wait for people at the same time. */
   readonly openRequestsMax: number;
   readonly logLevel: LogLevel;
+  /** How many processes serve the address. */
+  readonly workers: number;
   /** Whether a signature may be over the body alone, which nothing protects from being sent again. */
   readonly isCompatibilityAllowed: boolean;
   /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
@@ -96,6 +98,7 @@ export const settings = {
   data: { default: './var', kind: { is: 'path' } },
   store: { default: null, kind: { is: 'database' } },
   'store.durability': { default: 'replicated', kind: { is: 'choice', of: durabilities } },
+  workers: { default: 1, kind: { is: 'integer', from: 1, to: 64 } },
   'sandbox.token': { default: null, kind: { is: 'secret' } },
   'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
@@ -169,6 +172,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   }
   const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
   if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
+  if (problems.length === 0 && Number(values.get('workers')) > 1 && values.get('store') === null)
+    problems.push('store must be a database where workers is more than 1: one process serves a file');
   if (problems.length === 0)
     problems.push(...bundleProblems((name) => values.get(name) ?? null, found.has('policies')));
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
@@ -327,38 +332,6 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
   }
 }
 
-/** Networks between spaces or commas, or in a list; joined by spaces. Null where one is none. */
-function networksOf(value: unknown): string | null {
-  const texts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,]+/) : [null];
-  const networks = texts.filter((text) => text !== '');
-  return networks.every(isNetwork) ? networks.join(' ') : null;
-}
-
-function isNetwork(text: unknown): text is string {
-  const [address = '', bits, ...rest] = typeof text === 'string' ? text.split('/') : [];
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-function isAddress(value: unknown): value is string {
-  const url = typeof value === 'string' ? URL.parse(value) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
-  return url.username === '' && url.password === '';
-}
-
-function isSmtpAddress(value: unknown): value is string {
-  const url = typeof value === 'string' ? URL.parse(value) : null;
-  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
-}
-
-/** Also of a socket, which stands in the query: `postgres://user@localhost/database?host=/run/postgresql`. */
-export function isDatabaseAddress(value: unknown): value is string {
-  const url = typeof value === 'string' ? URL.parse(value) : null;
-  if (url === null || (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')) return false;
-  return url.hostname !== '' && url.pathname.length > 1;
-}
-
 function configOf(values: ReadonlyMap<SettingName, Value>): Config {
   const text = (name: SettingName) => String(values.get(name));
   const textOrNull = (name: SettingName) => (values.get(name) === null ? null : text(name));
@@ -374,6 +347,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     data: text('data'),
     store: textOrNull('store'),
     durability: durabilities.find((one) => one === values.get('store.durability')) ?? 'replicated',
+    workers: number('workers'),
     sandboxToken: textOrNull('sandbox.token'),
     ratePerMinute: number('limits.rate_per_minute'),
     burst: number('limits.burst'),

@@ -25,6 +25,7 @@ import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
 import { aboutSelf } from './about-self.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import type { DemoAccount } from './routes/dashboard.ts';
+import type { ShareMetrics } from './routes/metrics.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -41,6 +42,8 @@ export interface ServeOptions extends Partial<ConfigSources> {
   readonly wall?: Clock;
   /** How often waits that are over are looked for, in milliseconds. */
   readonly expiryEveryMs?: number;
+  /** Where several processes serve the address: which of them this is. */
+  readonly worker?: { readonly slot: number; readonly shareMetrics: ShareMetrics };
   /** The account that the sign-in page of a demo offers; null by default, where the service is no demo. */
   readonly demo?: DemoAccount | null;
 }
@@ -102,7 +105,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const log = createLateLog();
   // The policies are compiled while the rest of the program is loaded and the store opens.
   const wall = options.wall ?? Date.now;
-  const opening = startPolicies({ config, log, wall }, opened);
+  const opening = startPolicies({ config, log, wall, slot: options.worker?.slot ?? 0 }, opened);
   const loading = import('./app.ts');
   const store = await openStore(place);
   opened.push(() => store.close());
@@ -144,6 +147,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     sandboxTokenDigest: sandbox.digest,
     clock,
     tracing,
+    shareMetrics: options.worker?.shareMetrics ?? null,
     demo: options.demo ?? null,
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
@@ -201,18 +205,23 @@ function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSourc
   opened.push(() => sweep.close());
 }
 
+interface PolicySources {
+  readonly config: Config;
+  readonly log: PolicyLog;
+  readonly wall: () => number;
+  /** Among the processes that serve the address. */
+  readonly slot: number;
+}
+
 /** Begins to compile the policies; a start that fails meanwhile ends it. */
-function startPolicies(
-  { config, log, wall }: { readonly config: Config; readonly log: PolicyLog; readonly wall: () => number },
-  opened: Closing[],
-): Promise<PolicyHost> {
+function startPolicies({ config, log, wall, slot }: PolicySources, opened: Closing[]): Promise<PolicyHost> {
   const ending = new AbortController();
   const keptIn = join(config.data, 'compiled.writ');
   const common = { timeoutMs: config.compileTimeoutMs, keptIn, log, now: wall, signal: ending.signal };
   const opening =
     config.bundle === null
       ? openPolicies({ ...common, directory: config.policies })
-      : openBundledPolicies({ ...common, ...config.bundle, folder: join(config.data, 'bundle') });
+      : openBundledPolicies({ ...common, ...config.bundle, folder: bundleFolder(config, slot) });
   const ended = opening.then(
     (host) => () => host.close(),
     () => async () => undefined,
@@ -222,6 +231,11 @@ function startPolicies(
     await (await ended)();
   });
   return opening;
+}
+
+/** One process alone writes to it. */
+function bundleFolder({ data }: Config, slot: number): string {
+  return join(data, slot === 0 ? 'bundle' : `bundle-${slot}`);
 }
 
 interface Agreeing {
@@ -340,7 +354,7 @@ async function setUpUrl(store: Store, clock: Clock, base: string): Promise<strin
 }
 
 /** A free one where 0 is wanted: the addresses that requests, mails and receipts bear are made before it is listened on. */
-async function portOf({ host, port }: Config): Promise<number> {
+export async function portOf({ host, port }: Config): Promise<number> {
   if (port !== 0) return port;
   const probe = createServer();
   try {

@@ -22,12 +22,23 @@ const operation: Operation = {
 
 export const getMetrics: DescribedRoute = { method: 'GET', url: '/metrics', operation };
 
+/** From what says the metrics of this process to what says those of all that serve its address. */
+export type ShareMetrics = (own: () => string) => () => Promise<string>;
+
+export interface MetricsRouteOptions {
+  readonly metrics: Pick<Metrics, 'text'>;
+  /** Null where one process serves. */
+  readonly shareMetrics: ShareMetrics | null;
+}
+
 export async function metricsRoute(
   app: FastifyInstance,
-  { metrics }: { readonly metrics: Metrics },
+  { metrics, shareMetrics }: MetricsRouteOptions,
 ): Promise<void> {
+  const own = () => metrics.text();
+  const text = shareMetrics === null ? own : shareMetrics(own);
   app.get(getMetrics.url, async (_request, reply) => {
     reply.type(metricsType);
-    return metrics.text();
+    return await text();
   });
 }

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { isDatabaseAddress } from '../../../service/http/config.ts';
+import { isDatabaseAddress } from '../../../service/http/address-forms.ts';
 import type { RecordReader } from '../../../service/store/contract/log.ts';
 import type { Store } from '../../../service/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../../service/store/contract/store-error.ts';

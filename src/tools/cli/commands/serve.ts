@@ -2,7 +2,7 @@
 // values.
 
 import type { Command } from 'commander';
-import { flagOf, type SettingName } from '../../../service/http/config.ts';
+import { type ConfigSources, flagOf, loadConfig, type SettingName } from '../../../service/http/config.ts';
 import { serve } from '../../../service/http/main.ts';
 import { StartError } from '../../../service/http/start-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
@@ -27,6 +27,7 @@ Examples:
   writ serve --port 9000 --policies ./policies --data /var/lib/writ
   writ serve --bundle https://policies.example.com/writ.bundle --bundle-key "$BUNDLE_KEY"
   writ serve --store postgres://writ@db.example.com/writ --data /var/lib/writ
+  writ serve --store postgres://writ@db.example.com/writ --workers 8
   WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
 
 Flags override environment variables (WRIT_PORT and so on), which override the file, which overrides the defaults.
@@ -40,15 +41,26 @@ interface Options {
 async function start({ config, demo = false, ...given }: Options): Promise<ExitCode> {
   const flags = settingsGiven(given);
   try {
-    if (demo) await startDemo({ config, flags });
-    else await serve({ file: config, flags });
-    await tellReady((line) => printError(`${line}\n`));
-    return exitCodes.ok;
+    const code = demo ? await startDemo({ config, flags }) : await startService({ file: config, flags });
+    if (code === exitCodes.ok) await tellReady((line) => printError(`${line}\n`));
+    return code;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     printError(`${error.message}\n`);
     return error.exitCode === 2 ? exitCodes.usage : exitCodes.wrong;
   }
+}
+
+async function startService(given: Pick<ConfigSources, 'file' | 'flags'>): Promise<ExitCode> {
+  const sources = { ...given, directory: process.cwd(), environment: process.env };
+  const loaded = loadConfig(sources);
+  // What is wrong with the settings is said by the start.
+  if (loaded.ok && loaded.config.workers > 1) {
+    const { startWorkers } = await import('../tasks/workers.ts');
+    return await startWorkers(loaded.config, sources);
+  }
+  await serve(sources);
+  return exitCodes.ok;
 }
 
 /** What a demo may be told; everything else would let it reach what is real, or strangers reach it. */
@@ -60,7 +72,7 @@ async function startDemo({
 }: {
   readonly config?: string | undefined;
   readonly flags: SettingFlags;
-}) {
+}): Promise<ExitCode> {
   const given = Object.keys(flags).filter((name) => flags[name] !== undefined && !demoFlags.has(name));
   const refused = [
     ...(config === undefined ? [] : ['--config']),
@@ -78,4 +90,5 @@ async function startDemo({
     onProgress: (text) => print(`${text}\n`),
   });
   if (demo !== null) print(demoWelcome(demo));
+  return exitCodes.ok;
 }

@@ -32,6 +32,7 @@ const descriptions = {
     meaning:
       'a PostgreSQL database that keeps the records instead (WRIT_STORE hides a password from other users)',
   },
+  workers: { value: 'count', meaning: 'processes that serve the address; more than 1 needs --store' },
   'sandbox.token': {
     value: 'token',
     meaning: 'the token of POST /plants; made at the first start unless it is set',

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { isDatabaseAddress } from '../../../../service/http/config.ts';
+import { isDatabaseAddress } from '../../../../service/http/address-forms.ts';
 import { StoreError } from '../../../../service/store/contract/store-error.ts';
 import { type Copied, type CopyProgress, copyStore } from '../../../../service/store/move/copy-store.ts';
 import { openPlace, shownPlace, storePlaceOf } from '../../../../service/store/open.ts';

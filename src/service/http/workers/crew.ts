@@ -1,0 +1,144 @@
+// The worker processes of a supervisor, each in a place of its own, which another takes over when one ends.
+
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout } from 'node:timers/promises';
+import type { SupervisorMessage, WorkerMessage } from './messages.ts';
+import { createMetricsRounds } from './metrics-rounds.ts';
+import { slotVariable } from './worker.ts';
+
+export interface Crew {
+  /** Starts the first one. Resolves with its welcome once it serves. Rejects with WorkerFailed where it ends before. */
+  begin(): Promise<string>;
+  /** Starts one more: when it ends, whether it has served or not, another takes its place. */
+  add(slot: number): void;
+  /** Resolves once all have ended, with whether each that served has in order. Calling it again waits for the same end. */
+  stop(): Promise<boolean>;
+  /** Sent to those that serve. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** A worker that ended before it served; it has said why. */
+export class WorkerFailed extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('a worker could not start');
+    this.name = 'WorkerFailed';
+    this.exitCode = exitCode;
+  }
+}
+
+export interface CrewOptions {
+  /** Hears of a worker that ended and is replaced. */
+  readonly onEnd: (ended: Ended) => void;
+}
+
+interface Ended {
+  readonly slot: number;
+  readonly pid: number | undefined;
+  /** Null where a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+interface Member {
+  readonly slot: number;
+  readonly worker: Worker;
+  isServing: boolean;
+  /** Its welcome. Rejects with WorkerFailed. */
+  readonly serving: Promise<string>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Between the end of a worker and the start of another: doubled as long as none comes to serve. */
+const restartMs = { least: 250, most: 30_000 };
+
+export function createCrew({ onEnd }: CrewOptions): Crew {
+  const members = new Map<number, Member>();
+  const stopping = new AbortController();
+  let stopped: Promise<boolean> | null = null;
+  const serving = (): readonly Member[] => [...members.values()].filter(({ isServing }) => isServing);
+  const rounds = createMetricsRounds((round) => {
+    const asked = serving();
+    for (const { worker } of asked) tell(worker, { kind: 'metrics-wanted', round });
+    return asked.map(({ slot }) => slot);
+  });
+
+  function fork(slot: number): Member {
+    const worker = cluster.fork({
+      [slotVariable]: String(slot),
+      // Whoever waits until all are ready is told by the supervisor.
+      NOTIFY_SOCKET: undefined,
+    });
+    const ended = new Promise<Ended>((resolve) => {
+      worker.once('exit', (code: number | null, signal: string | null) => {
+        members.delete(slot);
+        resolve({ slot, pid: worker.process.pid, code, signal });
+      });
+    });
+    const served = new Promise<string>((resolve, reject) => {
+      worker.on('message', (message: WorkerMessage) => {
+        switch (message.kind) {
+          case 'serving':
+            member.isServing = true;
+            return resolve(message.welcome);
+          case 'metrics-asked':
+            return rounds.ask((text) => tell(worker, { kind: 'metrics-of-all', ask: message.ask, text }));
+          case 'metrics':
+            return rounds.receive(message.round, slot, message.text);
+        }
+      });
+      void ended.then(({ code }) => reject(new WorkerFailed(code || 1)));
+    });
+    // All but the first are waited for by nobody.
+    served.catch(() => undefined);
+    const member: Member = { slot, worker, isServing: false, serving: served, ended };
+    members.set(slot, member);
+    return member;
+  }
+
+  /** For as long as nobody stops it. */
+  async function keepTaken(first: Member): Promise<void> {
+    let waitMs = restartMs.least;
+    for (let member = first; ; member = fork(first.slot)) {
+      const ended = await member.ended;
+      if (stopping.signal.aborted) return;
+      onEnd(ended);
+      waitMs = member.isServing ? restartMs.least : Math.min(2 * waitMs, restartMs.most);
+      await setTimeout(waitMs, null, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+    }
+  }
+
+  async function stopAll(): Promise<boolean> {
+    stopping.abort();
+    const ends = [...members.values()].map(async ({ worker, isServing, ended }) => {
+      // One that does not serve yet has nothing to end in order.
+      if (isServing) tell(worker, { kind: 'stop' });
+      else worker.process.kill();
+      return (await ended).code === 0 || !isServing;
+    });
+    return (await Promise.all(ends)).every((isInOrder) => isInOrder);
+  }
+
+  return {
+    async begin() {
+      const first = fork(0);
+      const welcome = await first.serving;
+      void keepTaken(first);
+      return welcome;
+    },
+    add: (slot) => void keepTaken(fork(slot)),
+    stop() {
+      stopped ??= stopAll();
+      return stopped;
+    },
+    signal(signal) {
+      for (const { worker } of serving()) worker.process.kill(signal);
+    },
+  };
+}
+
+function tell(worker: Worker, message: SupervisorMessage): void {
+  if (worker.isConnected()) worker.send(message);
+}

@@ -1,0 +1,23 @@
+// `writ serve` where several processes serve the address: this one is their supervisor, or one of them.
+
+import cluster from 'node:cluster';
+import type { Config, ConfigSources } from '../../../service/http/config.ts';
+import { WorkerFailed } from '../../../service/http/workers/crew.ts';
+import { superviseWorkers } from '../../../service/http/workers/supervise.ts';
+import { serveAsWorker } from '../../../service/http/workers/worker.ts';
+import { type ExitCode, exitCodes, print } from '../output/output.ts';
+
+/** Resolves once it serves, with the exit code of a first worker that cannot, which has said why. Rejects as `serve` does. */
+export async function startWorkers(config: Config, sources: ConfigSources): Promise<ExitCode> {
+  if (cluster.isWorker) {
+    await serveAsWorker(sources);
+    return exitCodes.ok;
+  }
+  try {
+    print(await superviseWorkers({ config, args: process.argv.slice(2) }));
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof WorkerFailed)) throw error;
+    return error.exitCode === exitCodes.usage ? exitCodes.usage : exitCodes.wrong;
+  }
+}
