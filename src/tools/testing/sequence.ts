@@ -19,12 +19,10 @@ interface Tried {
 }
 
 /** Null with at least one report where a name is not one of the set. */
-export function caseFacts(
-  { situation, before }: TestCase,
-  { set, engine }: Tried,
-  report: Report,
-): Facts | null {
+export function caseFacts({ situation, before }: TestCase, tried: Tried, report: Report): Facts | null {
+  const { set } = tried;
   if (before === null) return toFacts(situation, set, report);
+  const { engine } = tried;
   const counted = new CountedMeters(engine);
   for (const [at, past] of before.entries()) {
     const given = toFacts(past.situation, set, report);

@@ -5,11 +5,13 @@ import { createHash } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { position } from '../../../language/diagnostic/render.ts';
+import { authorize } from '../../../language/spec/authorize.ts';
 import {
   type CompileCache,
   type Compiled,
   compile,
   createCompileCache,
+  findErrors,
   type PolicySources,
 } from '../../../pipeline.ts';
 import { differences } from '../expectation.ts';
@@ -52,7 +54,7 @@ export interface MutateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Every test must pass on the policies as they are. Runs the compiled function only. */
+/** Every test must pass on the policies as they are. Mutants are decided by the definition: a function would be made for each, to be asked a few times. */
 export async function mutate(
   tested: readonly TestedPolicies[],
   { onProgress, signal }: MutateOptions = {},
@@ -135,18 +137,26 @@ function fileOf({ edits }: Mutant): string {
 /** Whether a test fails on the mutant; null where it does not count. */
 function judge({ mutant, before, group }: Trial): boolean | null {
   const after = applyEdits(before, mutant.edits);
-  const { set, engine } = compile(withText(group.sources, fileOf(mutant), after), group.cache);
-  if (set === null || engine === null) return null;
+  const sources = withText(group.sources, fileOf(mutant), after);
+  const checked = findErrors(sources, group.cache);
+  const { set } = checked;
+  if (set === null) return null;
   const digest = digestOf(set);
   if (group.meanings.has(digest)) return null;
   group.meanings.add(digest);
+  const tried = {
+    set,
+    get engine() {
+      return compile(sources, group.cache, () => checked).engine!;
+    },
+  };
   const actions = group.set.policies.find(({ name }) => name === mutant.policy)?.actions ?? null;
   return group.cases.some((test) => {
     const asked = [test, ...(test.before ?? [])].map(({ situation }) => situation.action);
     if (actions !== null && !actions.some((action) => asked.includes(action))) return false;
     // A name that the mutant has lost fails the test as well.
-    const facts = caseFacts(test, { set, engine }, () => undefined);
-    return facts === null || differences(test.expectation, engine.decide(facts)).length > 0;
+    const facts = caseFacts(test, tried, () => undefined);
+    return facts === null || differences(test.expectation, authorize(set, facts)).length > 0;
   });
 }
 
