@@ -36,6 +36,8 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // Each window has a process of its own in any case; this leaves out the one that is kept ready for a next.
+  '--renderer-process-limit=1',
 ];
 
 /** It ends with the worker that runs the tests. */
