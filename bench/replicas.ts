@@ -4,7 +4,7 @@
 // every round; a ratio is the median of those of single rounds. `--rounds`, `--seconds`, `--out FILE`.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -96,8 +96,13 @@ function withChildren(pid: number): readonly number[] {
   return [pid, ...children.map(Number)];
 }
 
-function processorOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + processorMicroseconds(`${pid}`), 0);
+/** Says what these processes have used since, but for those that have ended. */
+function followProcessor(pids: readonly number[]): () => number {
+  const before = new Map(pids.map((pid) => [pid, processorMicroseconds(`${pid}`)]));
+  return () =>
+    [...before]
+      .filter(([pid]) => existsSync(`/proc/${pid}`))
+      .reduce((sum, [pid, used]) => sum + processorMicroseconds(`${pid}`) - used, 0);
 }
 
 /** All of them together. */
@@ -109,7 +114,7 @@ async function decisions(
   const deciding = services.flatMap(({ process }) => withChildren(process.pid ?? 0));
   const postmaster = Number(readFileSync(join(server.socket, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const database = withChildren(postmaster);
-  const before = [processorOf(deciding), processorOf(database)] as const;
+  const [usedDeciding, usedByDatabase] = [followProcessor(deciding), followProcessor(database)];
   const asking = Array.from({ length: count }, async (_, at) => {
     const { url } = services[at % services.length]!;
     const options: LoadOptions = {
@@ -130,8 +135,8 @@ async function decisions(
   const all = results.reduce((sum, { requestsWithWarmUp }) => sum + requestsWithWarmUp, 0);
   return {
     processor: {
-      deciding: (processorOf(deciding) - before[0]) / all,
-      database: (processorOf(database) - before[1]) / all,
+      deciding: usedDeciding() / all,
+      database: usedByDatabase() / all,
     },
     perSecond: results.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0),
     p50Ms: worst((result) => result.p50Microseconds),
@@ -243,7 +248,7 @@ const targets = [
 const { values } = parseArgs({
   options: { rounds: { type: 'string' }, seconds: { type: 'string' }, out: { type: 'string' } },
 });
-const bench = await start(Number(values.seconds ?? 2) * 1000);
+const bench = await start(Number(values.seconds ?? 6) * 1000);
 try {
   for (const meter of ['none', 'own', 'shared'] as const)
     await decisions(bench, { count: replicasMax, meter });
