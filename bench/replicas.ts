@@ -4,7 +4,7 @@
 // every round; a ratio is the median of those of single rounds. `--rounds`, `--seconds`, `--out FILE`.
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -98,11 +98,18 @@ function withChildren(pid: number): readonly number[] {
 
 /** Says what these processes have used since, but for those that have ended. */
 function followProcessor(pids: readonly number[]): () => number {
-  const before = new Map(pids.map((pid) => [pid, processorMicroseconds(`${pid}`)]));
+  const before = pids.map((pid) => ({ pid, used: usedBy(pid) }));
   return () =>
-    [...before]
-      .filter(([pid]) => existsSync(`/proc/${pid}`))
-      .reduce((sum, [pid, used]) => sum + processorMicroseconds(`${pid}`) - used, 0);
+    before.reduce((sum, { pid, used }) => sum + Math.max(0, (usedBy(pid) ?? 0) - (used ?? Infinity)), 0);
+}
+
+/** Null where it has ended. */
+function usedBy(pid: number): number | null {
+  try {
+    return processorMicroseconds(`${pid}`);
+  } catch {
+    return null;
+  }
 }
 
 /** All of them together. */

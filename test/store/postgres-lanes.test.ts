@@ -342,6 +342,31 @@ test('records are pruned in all lanes, and the chain goes on from there', async 
   expect(await verifyChain(other)).toMatchObject({ firstSequence: knot });
 });
 
+test('the check of a start reads few records, however many there are', async () => {
+  const { stores, sql } = await setUp();
+  await sql(`INSERT INTO changes
+    SELECT -number, 0, 'who', 'what', 'subject', null, null, repeat('0', 64) FROM generate_series(1, 50000) AS number`);
+  await sql('ANALYZE changes');
+  const readNow = async () => {
+    const [read] = await sql<{ readonly scans: string; readonly rows: string }>(
+      "SELECT coalesce(idx_scan, 0) AS scans, seq_tup_read AS rows FROM pg_stat_user_tables WHERE relname = 'changes'",
+    );
+    return { scans: Number(read?.scans), rows: Number(read?.rows) };
+  };
+  const before = await readNow();
+  // The server counts at the end of a transaction, where it has not for a second.
+  await expect
+    .poll(
+      async () => {
+        expect(await stores[1].state.differences({ isQuick: true })).toEqual([]);
+        return (await readNow()).scans;
+      },
+      { interval: 300 },
+    )
+    .toBeGreaterThan(before.scans);
+  expect((await readNow()).rows - before.rows).toBe(0);
+});
+
 test('a process ties what others have stored once a second, and once more when it ends', async () => {
   const { stores, sql } = await openLanes(await server.createDatabase());
   const [other, one] = stores;

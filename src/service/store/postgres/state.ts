@@ -19,8 +19,14 @@ export function consistencyStore({ snapshot }: ReadPool): StateStore {
   };
 }
 
-async function differencesOf(rows: Rows, { isQuick }: StateCheck): Promise<readonly StateDifference[]> {
-  const found = [...(await endDifferences(rows)), ...(isQuick ? [] : await entryDifferences(rows))];
+async function differencesOf(
+  rows: Rows,
+  { isQuick, onProgress }: StateCheck,
+): Promise<readonly StateDifference[]> {
+  const found = [
+    ...(await endDifferences(rows)),
+    ...(isQuick ? [] : await entryDifferences(rows, onProgress)),
+  ];
   return found.slice(0, differencesMax);
 }
 
@@ -32,34 +38,72 @@ const laneOfTable = {
   knots: '0',
 } as const;
 
-/** Up to the last knot the records themselves say where lanes end: each is held against it when they are verified. */
+/**
+ * Up to the last knot the records themselves say where lanes end: each is held against it when they are verified. However many there
+ * are, those alone are read that are asked about: a start waits for this.
+ */
 async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
+  // As a value, so that the server knows how few records are behind it.
+  const [known] = await rows<{ readonly last: number }>(
+    'SELECT coalesce((SELECT max(sequence) FROM knots), (SELECT sequence FROM chain_end)) AS last',
+  );
   const records = Object.entries(laneOfTable).map(
     ([table, lane]) => `SELECT sequence, hash, ${lane} AS lane FROM ${table}`,
   );
   const ends = await rows<Found>(
-    `WITH record AS (${records.join(' UNION ALL ')}),
+    `WITH record AS NOT MATERIALIZED (${records.join(' UNION ALL ')}),
      lane_end AS (
        SELECT 0 AS lane, sequence, hash FROM chain_end UNION ALL SELECT slot + 1, lane_sequence, lane_hash FROM replicas)
      SELECT sequence::text AS row FROM lane_end
-     WHERE sequence > coalesce((SELECT max(sequence) FROM checkpoints WHERE purpose = 'pruned'), 0) AND NOT EXISTS (
-       SELECT FROM record WHERE record.sequence = lane_end.sequence AND record.hash = lane_end.hash)
+     WHERE sequence > coalesce((SELECT max(sequence) FROM checkpoints WHERE purpose = 'pruned'), 0)
+       AND (SELECT hash FROM record WHERE record.sequence = lane_end.sequence LIMIT 1) IS DISTINCT FROM hash
      UNION ALL SELECT record.sequence::text FROM record JOIN lane_end USING (lane)
-     WHERE record.sequence > lane_end.sequence AND record.sequence >= coalesce((SELECT max(sequence) FROM knots), (
-       SELECT sequence FROM chain_end))`,
+     WHERE record.sequence > lane_end.sequence AND record.sequence >= $1`,
+    [known?.last ?? 0],
   );
   const message = 'the last record of its lane is not the one that the service wrote';
   return ends.map(({ row }) => ({ table: 'records', row, message }));
 }
 
+/** Read at once: an answer about more of them might not come in time. */
+const entriesAtOnce = 20_000;
+
+interface Entry {
+  readonly definition: string;
+  readonly request_id: string;
+  readonly differs: boolean;
+}
+
 /** Entries that contradict the record of their request. */
-async function entryDifferences(rows: Rows): Promise<readonly StateDifference[]> {
-  const entries = await rows<Found>(
-    `SELECT json_build_array(definition, request_id)::text AS row
-     FROM meter_entries LEFT JOIN requests ON requests.id = request_id
-     WHERE NOT is_gone AND granted_ms IS DISTINCT FROM coalesce(now_decided_ms, decided_ms)
-       AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE purpose = 'pruned') LIMIT ${differencesMax}`,
-  );
+async function entryDifferences(
+  rows: Rows,
+  onProgress: StateCheck['onProgress'],
+): Promise<readonly StateDifference[]> {
+  const pruned = await rows("SELECT 1 FROM checkpoints WHERE purpose = 'pruned' LIMIT 1");
+  if (pruned.length > 0) return [];
   const message = 'it is not what the record of its request says';
-  return entries.map(({ row }) => ({ table: 'meter_entries', row, message }));
+  const found: StateDifference[] = [];
+  let [request, definition, count] = ['', '', 0];
+  for (;;) {
+    const entries = await rows<Entry>(
+      `SELECT definition, request_id,
+         NOT is_gone AND granted_ms IS DISTINCT FROM coalesce(now_decided_ms, decided_ms) AS differs
+       FROM (SELECT * FROM meter_entries WHERE (request_id, definition) > ($1, $2)
+         ORDER BY request_id, definition LIMIT ${entriesAtOnce}) AS entry
+       LEFT JOIN requests ON requests.id = request_id ORDER BY request_id, definition`,
+      [request, definition],
+    );
+    count += entries.length;
+    onProgress?.(count);
+    for (const one of entries)
+      if (one.differs)
+        found.push({
+          table: 'meter_entries',
+          row: JSON.stringify([one.definition, one.request_id]),
+          message,
+        });
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < entriesAtOnce || found.length >= differencesMax) return found;
+    [request, definition] = [last.request_id, last.definition];
+  }
 }
