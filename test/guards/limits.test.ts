@@ -29,6 +29,7 @@ const limitsOfSettings = {
   'limits.burst': [100, 1, 1_000_000_000],
   'limits.in_flight': [256, 1, 2_000],
   'limits.waits': [100, 1, 2_000],
+  workers: [1, 1, 64],
   'people.new_factor_minutes': [60, 0, 10_080],
   'sso.recheck_seconds': [120, 10, 240],
   'limits.body_bytes': [262_144, 1_024, 16_777_216],

@@ -67,7 +67,7 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
   function fork(slot: number): Member {
     const worker = cluster.fork({
       [slotVariable]: String(slot),
-      // Whoever waits until all are ready is told by the supervisor.
+      // Who waits until the service is ready hears it from the supervisor.
       NOTIFY_SOCKET: undefined,
     });
     const ended = new Promise<Ended>((resolve) => {
