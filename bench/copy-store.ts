@@ -92,9 +92,7 @@ async function copyAlone(server: PostgresServer, database: string): Promise<numb
 }
 
 const server = await startPostgres();
-const database = await server.createDatabase();
-await server.query(`DROP DATABASE ${database.name}`);
-await server.query(`CREATE DATABASE ${database.name}`);
+const database = await server.createEmptyDatabase();
 const copiedFrom = performance.now();
 let servingMs = 0;
 const copied = await copyStore({

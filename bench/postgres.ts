@@ -278,9 +278,7 @@ function busyTicks(pid: number): number {
 
 /** The service on a database to the service on a file. */
 async function serving(server: PostgresServer): Promise<readonly Target[]> {
-  const { name } = await server.createDatabase();
-  await server.query(`DROP DATABASE ${name}`);
-  await server.query(`CREATE DATABASE ${name}`);
+  const { name } = await server.createEmptyDatabase();
   const [inFile, inDatabase] = [await startServed({}), await startServed({ WRIT_STORE: server.urlOf(name) })];
   const rates: number[] = [];
   const times: number[] = [];

@@ -25,10 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function setUp() {
-  const database = await server.createDatabase();
-  // The key of the template's store lies with the server: this one begins with an empty database.
-  await server.query(`DROP DATABASE ${database.name}`);
-  await server.query(`CREATE DATABASE ${database.name}`);
+  const database = await server.createEmptyDatabase();
   const env = { WRIT_STORE: database.url };
   const data = temporary('data');
   const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));

@@ -38,16 +38,9 @@ async function setUp() {
   return { data, start, service, pay, store };
 }
 
-async function emptyDatabase(): Promise<string> {
-  const { name, url } = await server.createDatabase();
-  await server.query(`DROP DATABASE ${name}`);
-  await server.query(`CREATE DATABASE ${name}`);
-  return url;
-}
-
 test('the records of a running service move into a database, and its budgets with them', async () => {
   const { data, start, service, pay, store } = await setUp();
-  const url = await emptyDatabase();
+  const { url } = await server.createEmptyDatabase();
   expect(await pay(60, service.url)).toBe('ALLOW');
   const copying = store('copy', '--to', url, '--json');
   // More is granted while it copies; it waits for the end of the service.

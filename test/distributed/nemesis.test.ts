@@ -45,10 +45,7 @@ const name =
 test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   const server = await startPair(bin);
   onTestFinished(() => server.stop());
-  const database = await server.createDatabase();
-  // The key of the template's store lies with the server: this one begins with an empty database.
-  await server.query(`DROP DATABASE ${database.name}`);
-  await server.query(`CREATE DATABASE ${database.name}`);
+  const database = await server.createEmptyDatabase();
   const replicas = await startReplicas(server, { database, count: 3, text: policyText(1) });
   onTestFinished(() => replicas.end());
   const wire = await openWire(server, database);

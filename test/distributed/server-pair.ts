@@ -32,6 +32,7 @@ export async function startPair(programs?: string): Promise<ServerPair> {
     bin,
     socket,
     createDatabase: () => primary.createDatabase(),
+    createEmptyDatabase: () => primary.createEmptyDatabase(),
     urlOf: (database) => primary.urlOf(database),
     query: (text, database) => primary.query(text, database),
     kill: () => primary.kill(),

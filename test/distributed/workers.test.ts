@@ -27,10 +27,7 @@ const body = '{"action_key":"pay.send","payload":{"amount":1,"currency":"USD"}}'
 
 async function place(text = policy) {
   const server = await keptPostgres();
-  const { name, url, drop } = await server.createDatabase();
-  // The key of the template's store lies with the server: this one begins with an empty database.
-  await server.query(`DROP DATABASE ${name}`);
-  await server.query(`CREATE DATABASE ${name}`);
+  const { name, url, drop } = await server.createEmptyDatabase();
   onTestFinished(drop);
   const policies = temporary('policies');
   writeFileSync(join(policies, 'a.policy'), text);

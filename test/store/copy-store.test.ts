@@ -29,9 +29,7 @@ async function setUp() {
   const path = join(folder, 'writ.db');
   const from = await openStore({ path });
   onTestFinished(() => from.close());
-  const database = await server.createDatabase();
-  await server.query(`DROP DATABASE ${database.name}`);
-  await server.query(`CREATE DATABASE ${database.name}`);
+  const database = await server.createEmptyDatabase();
   const place = { url: database.url, keyFile: join(folder, 'writ.key') };
   const progress: CopyProgress[] = [];
   const copy = (change: Partial<CopyOptions> = {}) =>

@@ -381,9 +381,7 @@ test('a process ties what others have stored once a second, and once more when i
 });
 
 test('a database of the version before is brought up to date, unless somebody serves it', async () => {
-  const { name, url, keyFile } = await server.createDatabase();
-  await server.query(`DROP DATABASE ${name}`);
-  await server.query(`CREATE DATABASE ${name}`);
+  const { name, url, keyFile } = await server.createEmptyDatabase();
   const sql = (text: string) => server.query(text, name);
   await sql(readFileSync('src/service/store/postgres/server/migrations/003.sql', 'utf8'));
   const entry: ChainEntry = {

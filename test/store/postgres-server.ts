@@ -31,6 +31,8 @@ export interface PostgresServer {
   readonly bin: string;
   /** A new database with the tables of a store, made as a copy. */
   createDatabase(): Promise<TestDatabase>;
+  /** One without tables, whose store makes a key of its own. */
+  createEmptyDatabase(): Promise<TestDatabase>;
   urlOf(database: string): string;
   /** Statements by a superuser, in a database or in none of the tests'. */
   query<R extends object>(text: string, database?: string): Promise<readonly R[]>;
@@ -119,18 +121,20 @@ export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
     }
   };
   const ended = (one: ChildProcess) => new Promise<void>((resolve) => one.once('exit', () => resolve()));
+  const create = async (how = ''): Promise<TestDatabase> => {
+    const name = `t${randomUUID().replaceAll('-', '')}`;
+    await query(`CREATE DATABASE ${name} ${how}`);
+    const drop = async () => void (await query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    return { name, url: urlOf(name), keyFile: join(folder, 'store.key'), drop };
+  };
   const server: PostgresServer = {
     folder,
     socket: data,
     bin,
     urlOf,
     query,
-    async createDatabase() {
-      const name = `t${randomUUID().replaceAll('-', '')}`;
-      await query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY wal_log`);
-      const drop = async () => void (await query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-      return { name, url: urlOf(name), keyFile: join(folder, 'store.key'), drop };
-    },
+    createDatabase: () => create(`TEMPLATE ${template} STRATEGY wal_log`),
+    createEmptyDatabase: () => create(),
     async start(settings = {}) {
       const all = {
         listen_addresses: '',

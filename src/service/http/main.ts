@@ -1,8 +1,6 @@
 // From a configuration to a running service: opens the store, loads the policies, listens, says where, and stops in
 // order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
 
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { firstAgentName, nobodysAddress } from '../agents/first-agent.ts';
@@ -24,6 +22,7 @@ import { tampered } from '../store/contract/store-error.ts';
 import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
 import { aboutSelf } from './about-self.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
+import { portOf, publicUrlOf, urlOf } from './own-address.ts';
 import type { DemoAccount } from './routes/dashboard.ts';
 import type { ShareMetrics } from './routes/metrics.ts';
 import { tokenDigest } from './routes/plants.ts';
@@ -67,20 +66,32 @@ export interface RunningServer {
  * Rejects with a StartError, whose message is to be printed and whose exit code is to be used.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+  return await serveConfigured(configured(options), options);
+}
+
+/** What a start goes by. Throws a StartError, as `serve` rejects. */
+export function configured({ directory, file, environment, flags }: Partial<ConfigSources>): Config {
   const loaded = loadConfig({
-    directory: options.directory ?? process.cwd(),
-    file: options.file,
-    environment: options.environment ?? process.env,
-    flags: options.flags ?? {},
+    directory: directory ?? process.cwd(),
+    file,
+    environment: environment ?? process.env,
+    flags: flags ?? {},
   });
-  if (!loaded.ok)
-    throw new StartError(loaded.problems.map((line) => `writ: ${line}`).join('\n'), { exitCode: 2 });
+  if (loaded.ok) return loaded.config;
+  throw new StartError(loaded.problems.map((line) => `writ: ${line}`).join('\n'), { exitCode: 2 });
+}
+
+/** As `serve`, by settings that have been read. */
+export async function serveConfigured(
+  config: Config,
+  options: Omit<ServeOptions, keyof ConfigSources> = {},
+): Promise<RunningServer> {
   const opened: Closing[] = [...(options.closings ?? [])];
   try {
-    return await start(loaded.config, options, opened);
+    return await start(config, options, opened);
   } catch (error) {
     await closeAll(opened);
-    throw toStartError(error, loaded.config);
+    throw toStartError(error, config);
   }
 }
 
@@ -351,33 +362,6 @@ async function firstKey(store: Store): Promise<string | null> {
 async function setUpUrl(store: Store, clock: Clock, base: string): Promise<string | null> {
   const secret = await createSetUpLink(createDirectory(store.documents, clock));
   return secret === null ? null : `${base}/setup#token=${secret}`;
-}
-
-/** A free one where 0 is wanted: the addresses that requests, mails and receipts bear are made before it is listened on. */
-export async function portOf({ host, port }: Config): Promise<number> {
-  if (port !== 0) return port;
-  const probe = createServer();
-  try {
-    await once(probe.listen({ host, port }), 'listening');
-  } catch {
-    // Listening in earnest fails, too, and says why.
-    return port;
-  }
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return free;
-}
-
-/** Passkeys belong to a name and not to an address of this machine. */
-function publicUrlOf(host: string, port: number): string {
-  return urlOf(host === '127.0.0.1' || host === '::1' ? 'localhost' : host, port);
-}
-
-/** An address that can be opened: one that means every interface cannot. */
-function urlOf(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${port}`;
 }
 
 /** Takes the process's signals until the service has stopped; returns what stops it. */

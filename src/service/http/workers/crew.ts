@@ -11,7 +11,7 @@ export interface Crew {
   begin(): Promise<string>;
   /** Starts one more: when it ends, whether it has served or not, another takes its place. */
   add(slot: number): void;
-  /** Resolves once all have ended, with whether each that served has in order. Calling it again waits for the same end. */
+  /** Resolves once all have ended, with whether each that served has in order. */
   stop(): Promise<boolean>;
   /** Sent to those that serve. */
   signal(signal: NodeJS.Signals): void;
@@ -56,7 +56,6 @@ const restartMs = { least: 250, most: 30_000 };
 export function createCrew({ onEnd }: CrewOptions): Crew {
   const members = new Map<number, Member>();
   const stopping = new AbortController();
-  let stopped: Promise<boolean> | null = null;
   const serving = (): readonly Member[] => [...members.values()].filter(({ isServing }) => isServing);
   const rounds = createMetricsRounds((round) => {
     const asked = serving();
@@ -129,10 +128,7 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
       return welcome;
     },
     add: (slot) => void keepTaken(fork(slot)),
-    stop() {
-      stopped ??= stopAll();
-      return stopped;
-    },
+    stop: stopAll,
     signal(signal) {
       for (const { worker } of serving()) worker.process.kill(signal);
     },

@@ -5,7 +5,7 @@
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config.ts';
-import { portOf } from '../main.ts';
+import { portOf } from '../own-address.ts';
 import { type Crew, createCrew } from './crew.ts';
 
 export interface SuperviseOptions {

@@ -2,8 +2,8 @@
 // it serves, stops when it is told to, and asks the others for their metrics. It ends with its supervisor.
 
 import cluster from 'node:cluster';
-import type { ConfigSources } from '../config.ts';
-import { serve } from '../main.ts';
+import type { Config } from '../config.ts';
+import { serveConfigured } from '../main.ts';
 import type { ShareMetrics } from '../routes/metrics.ts';
 import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 
@@ -11,30 +11,24 @@ import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 export const slotVariable = 'WORKER_SLOT';
 
 /** Resolves once it serves. Rejects as `serve` does. */
-export async function serveAsWorker(sources: Partial<ConfigSources>): Promise<void> {
+export async function serveAsWorker(config: Config): Promise<void> {
   const self = cluster.worker;
   if (self === undefined) throw new Error('a worker is started by its supervisor');
   const send = (message: WorkerMessage): void => void self.send(message);
   const metrics = createMetricsExchange(send);
-  const leave = async (): Promise<void> => {
-    if (self.isConnected()) self.disconnect();
-  };
   let welcome = '';
-  const serving = serve({
-    ...sources,
+  const serving = serveConfigured(config, {
     worker: { slot: Number(process.env[slotVariable]), shareMetrics: metrics.share },
     print: (text) => {
       welcome = text;
     },
     // The connection to the supervisor would keep a process whose service has stopped.
-    closings: [leave],
+    closings: [async () => self.disconnect()],
   });
   self.on('message', (message: SupervisorMessage) => {
     if (message.kind === 'stop') void serving.then(({ stop }) => stop()).catch(failStop);
     else metrics.receive(message);
   });
-  // Settings that cannot be read end a start before there is anything to close.
-  await serving.catch(leave);
   await serving;
   send({ kind: 'serving', welcome });
 }

@@ -2,8 +2,8 @@
 // values.
 
 import type { Command } from 'commander';
-import { type ConfigSources, flagOf, loadConfig, type SettingName } from '../../../service/http/config.ts';
-import { serve } from '../../../service/http/main.ts';
+import { type ConfigSources, flagOf, type SettingName } from '../../../service/http/config.ts';
+import { configured, serveConfigured } from '../../../service/http/main.ts';
 import { StartError } from '../../../service/http/start-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { type SettingFlags, settingsGiven, withSettings } from '../tasks/setting-flags.ts';
@@ -52,14 +52,12 @@ async function start({ config, demo = false, ...given }: Options): Promise<ExitC
 }
 
 async function startService(given: Pick<ConfigSources, 'file' | 'flags'>): Promise<ExitCode> {
-  const sources = { ...given, directory: process.cwd(), environment: process.env };
-  const loaded = loadConfig(sources);
-  // What is wrong with the settings is said by the start.
-  if (loaded.ok && loaded.config.workers > 1) {
+  const config = configured(given);
+  if (config.workers > 1) {
     const { startWorkers } = await import('../tasks/workers.ts');
-    return await startWorkers(loaded.config, sources);
+    return await startWorkers(config);
   }
-  await serve(sources);
+  await serveConfigured(config);
   return exitCodes.ok;
 }
 

@@ -1,16 +1,16 @@
 // `writ serve` where several processes serve the address: this one is their supervisor, or one of them.
 
 import cluster from 'node:cluster';
-import type { Config, ConfigSources } from '../../../service/http/config.ts';
+import type { Config } from '../../../service/http/config.ts';
 import { WorkerFailed } from '../../../service/http/workers/crew.ts';
 import { superviseWorkers } from '../../../service/http/workers/supervise.ts';
 import { serveAsWorker } from '../../../service/http/workers/worker.ts';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
 
 /** Resolves once it serves, with the exit code of a first worker that cannot, which has said why. Rejects as `serve` does. */
-export async function startWorkers(config: Config, sources: ConfigSources): Promise<ExitCode> {
+export async function startWorkers(config: Config): Promise<ExitCode> {
   if (cluster.isWorker) {
-    await serveAsWorker(sources);
+    await serveAsWorker(config);
     return exitCodes.ok;
   }
   try {

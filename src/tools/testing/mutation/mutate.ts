@@ -54,7 +54,10 @@ export interface MutateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Every test must pass on the policies as they are. Mutants are decided by the definition: a function would be made for each, to be asked a few times. */
+/**
+ * Every test must pass on the policies as they are. Mutants are decided by the definition: a function would be made for each, to
+ * be asked a few times.
+ */
 export async function mutate(
   tested: readonly TestedPolicies[],
   { onProgress, signal }: MutateOptions = {},
@@ -144,10 +147,13 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   const digest = digestOf(set);
   if (group.meanings.has(digest)) return null;
   group.meanings.add(digest);
+  let engine: Compiled['engine'] = null;
   const tried = {
     set,
+    // For the meters of a sequence.
     get engine() {
-      return compile(sources, group.cache, () => checked).engine!;
+      engine ??= compile(sources, group.cache, () => checked).engine;
+      return engine!;
     },
   };
   const actions = group.set.policies.find(({ name }) => name === mutant.policy)?.actions ?? null;
