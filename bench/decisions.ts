@@ -97,6 +97,8 @@ async function measureTogether(
     for (let round = -warmUpRounds; round < rounds; round += 1) {
       for (const one of running) {
         const answer = await ask(one.child, 'round');
+        if (answer.kind === 'failed')
+          throw new Error(`${one.key}, ${workload}, ${policies}: ${answer.message}`);
         if (round >= 0 && answer.kind === 'round') one.rounds.push(answer.nanoseconds);
       }
     }
@@ -138,6 +140,7 @@ export function checkEqual(running: readonly Pick<Running, 'key' | 'ready'>[]): 
 }
 
 export async function ask(child: ChildProcess, what: Ask): Promise<Answer> {
+  if (!child.connected) return { kind: 'failed', message: 'the process ended' };
   child.send(what);
   return answerOf(child);
 }

