@@ -36,11 +36,13 @@ export function isMentioned(
   foldedWords: ReadonlySet<string> | readonly string[],
 ): boolean {
   const tree = treeOf(foldedWords);
-  return tokens.some((_, at) => !isWord(tokens[at - 1]) && startsEntry(tokens, at, tree));
+  return tokens.some((_, at) => startsEntry(tokens, at, tree));
 }
 
 function startsEntry(tokens: readonly string[], start: number, tree: Place): boolean {
-  let place = tree.next.get(tokens[start] ?? '');
+  let place = tree.next.get(tokens[start]!);
+  // Most tokens begin no entry.
+  if (place === undefined || isWord(tokens[start - 1])) return false;
   for (let at = start + 1; place !== undefined; at += 1) {
     if (place.isEnd && !isWord(tokens[at])) return true;
     place = place.next.get(tokens[at] ?? '');
