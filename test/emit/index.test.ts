@@ -9,7 +9,7 @@ import { takesPartUnknown } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { tracedRules } from '../../src/language/model/trace.ts';
 import { applyPrefilter } from '../../src/language/program/index/prefilter.ts';
-import { createIndex, select } from '../../src/language/program/index/rule-index.ts';
+import { createIndex, keysBy, select } from '../../src/language/program/index/rule-index.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import type { Compiled } from '../../src/pipeline.ts';
@@ -227,7 +227,7 @@ describe('the index', () => {
     const lines = Array.from({ length: 600 }, (_, at) => `${effect()} r${at} when ${first()}${more()}`);
     const { program, engine } = compileText(`${declarations}\npolicy p on a.b {\n${lines.join('\n')}\n}`);
     const { rules } = program!.actions.get('a.b')!;
-    const index = createIndex(rules, program!.lists);
+    const index = createIndex(rules, keysBy(program!.lists));
     const found = new Int32Array(rules.length);
     const counts = { dropped: 0, decided: 0 };
     for (let i = 0; i < 200; i += 1) {
@@ -264,7 +264,7 @@ describe('the index', () => {
     );
     const { program } = compileText(`${declarations}\npolicy p on a.b {\n${lines.join('\n')}\n}`);
     const { rules } = program!.actions.get('a.b')!;
-    const index = createIndex(rules, program!.lists);
+    const index = createIndex(rules, keysBy(program!.lists));
     const payload: Readonly<Record<string, unknown>> = { vendor: 'v8', amount: 121.5, currency: 'USD' };
     const values = index.subjects.map(({ term }) => term.kind === 'read' && payload[term.read.steps[0]!]);
     const found = new Int32Array(rules.length);

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import { anyText } from '../../src/language/model/type.ts';
-import { createIndex } from '../../src/language/program/index/rule-index.ts';
+import { createIndex, keysBy } from '../../src/language/program/index/rule-index.ts';
 import { createAssembly } from '../../src/language/program/packed/assemble.ts';
 import { packPart } from '../../src/language/program/packed/blocks.ts';
 import { transferOf } from '../../src/language/program/packed/packed.ts';
@@ -209,7 +209,9 @@ describe('a packed program', () => {
     );
     const program = plan(set);
     const opened = unpack(pack(program));
-    expect(opened.index('a.b')).toStrictEqual(createIndex(program.actions.get('a.b')!.rules, program.lists));
+    expect(opened.index('a.b')).toStrictEqual(
+      createIndex(program.actions.get('a.b')!.rules, keysBy(program.lists)),
+    );
     expect(opened.index('a.c')).toBeNull();
   });
 

@@ -11,7 +11,7 @@ import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules, tracedWholeMax } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import { applyPrefilter } from '../program/index/prefilter.ts';
-import { createIndex, select } from '../program/index/rule-index.ts';
+import { createIndex, keysBy, select } from '../program/index/rule-index.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
 import { BoundedMap, memo } from '../value/memo.ts';
@@ -399,7 +399,7 @@ function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
 }
 
 function findByIndex(action: OpenAction, { program, session, run }: LinkContext): ListedCode['find'] {
-  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, program.lists);
+  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, keysBy(program.lists));
   const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
   const read = session.reuse({ action, part: 'subjects' }, make);
   const values: unknown[] = index.subjects.map(() => undefined);

@@ -5,7 +5,7 @@ import type { List } from '../../model/policy.ts';
 import { printRead } from '../print.ts';
 import type { PlannedRule, Term } from '../program.ts';
 import { type IndexSubject, indexKeysOf } from './index-key.ts';
-import { createIndex } from './rule-index.ts';
+import { createIndex, keysBy } from './rule-index.ts';
 
 export interface ExplainedIndexKey {
   /** `policy/rule`. */
@@ -18,7 +18,7 @@ export function explainIndexKey(
   rules: readonly PlannedRule[],
   lists: ReadonlyMap<string, List>,
 ): readonly ExplainedIndexKey[] {
-  const { postings } = createIndex(rules, lists);
+  const { postings } = createIndex(rules, keysBy(lists));
   return [...postings.always].map((place) => ({
     rule: rules[place]!.id,
     why: whyAlways(rules[place]!, lists),

@@ -55,13 +55,21 @@ const shareMax = 0.5;
 /** How much rarer an index key has to hold that may be unknown, as the rule then has to be found another way. */
 const unknownWeight = 4;
 
+/** What a rule can be filed under. */
+export type KeysOf = (rule: PlannedRule) => readonly IndexKey[];
+
+/** Of rules that read these lists. */
+export function keysBy(lists: ReadonlyMap<string, List>): KeysOf {
+  return ({ condition }) => indexKeysOf(condition, lists);
+}
+
 /** Files the rules of an action. */
-export function createIndex(rules: readonly PlannedRule[], lists: ReadonlyMap<string, List>): RuleIndex {
+export function createIndex(rules: readonly PlannedRule[], keysOf: KeysOf): RuleIndex {
   const entries = rules.map((rule, place): Entry => {
     return {
       rule: place,
       isNeededUnknown: takesPartUnknown(rule),
-      indexKeys: indexKeysOf(rule.condition, lists),
+      indexKeys: keysOf(rule),
     };
   });
   const weighed = weigh(entries);

@@ -4,8 +4,8 @@
 
 import { canonicalMeaning } from '../../model/canonical.ts';
 import type { Action, List, PolicySet, Rule, Table } from '../../model/policy.ts';
-import { textsMax } from '../index/index-key.ts';
-import { createIndex } from '../index/rule-index.ts';
+import { type IndexKey, textsMax } from '../index/index-key.ts';
+import { createIndex, type KeysOf, keysBy } from '../index/rule-index.ts';
 import { type Assembly, createAssembly, type ProgramParts } from '../packed/assemble.ts';
 import {
   type ActionBlock,
@@ -16,7 +16,7 @@ import {
   packRules,
 } from '../packed/blocks.ts';
 import type { PackedProgram } from '../packed/packed.ts';
-import type { ActionProgram, Digest, Program } from '../program.ts';
+import type { ActionProgram, Digest, PlannedRule, Program } from '../program.ts';
 import { createPlanning, meteringContent, type Planning } from './meters.ts';
 import { planAction, planAlone, type RuleAlone, readByActions, rulesByAction } from './plan.ts';
 
@@ -47,6 +47,8 @@ interface KnownAction {
 
 interface ManyRules {
   readonly alone: ReadonlyMap<Rule, RuleAlone | null>;
+  /** What each can be filed under in the index. */
+  readonly keys: ReadonlyMap<PlannedRule, readonly IndexKey[]>;
   readonly packed: PackedRules;
 }
 
@@ -101,7 +103,7 @@ export function pack(program: Program, digest: Digest): PackedProgram {
   const cache = createPlanCache(digest);
   const blocks = [...program.actions].map(([key, action]) => [key, packAction(action, digest)] as const);
   const indexes = [...program.actions].map(
-    ([key, action]) => [key, packIndex(action, program.lists, digest)] as const,
+    ([key, action]) => [key, packIndex(action, keysBy(program.lists), digest)] as const,
   );
   const parts: ProgramParts = {
     actions: new Map(blocks),
@@ -135,24 +137,29 @@ function planKnown(now: Now, before: KnownAction | null): KnownAction {
     depend({ of: (now) => now.set.meters.get(name)?.currency, form: itself });
   depend({ of: (now) => meteringContent(now, action.key, program.meters), form: itself });
   for (const id of letIds) depend({ of: (now) => now.set.lets.get(id), form: itself });
-  const index = packIndex(program, set.lists, digest);
-  if (many === null) return { action, rules, read, block: packAction(program, digest), index, many: null };
-  const { block, packed } = packRules(program, many.packed, digest);
-  return { action, rules, read, block, index, many: { alone: many.alone, packed } };
+  if (many === null)
+    return { action, rules, read, block: packAction(program, digest), index: null, many: null };
+  const keysOf = keysBy(set.lists);
+  const keys = new Map(
+    program.rules.map((rule) => [rule, many.known?.keys.get(rule) ?? keysOf(rule)] as const),
+  );
+  const index = packIndex(program, (rule) => keys.get(rule)!, digest);
+  const { block, packed } = packRules(program, many.known?.packed ?? null, digest);
+  return { action, rules, read, block, index, many: { alone: many.alone, keys, packed } };
 }
 
 /** The previous rules where nothing that they are made from has changed, and the new ones. */
 function aloneOf(
   now: Now,
   before: KnownAction | null,
-): { readonly alone: ManyRules['alone']; readonly packed: PackedRules | null } {
+): { readonly alone: ManyRules['alone']; readonly known: ManyRules | null } {
   const known = before?.many != null && isUnchanged(before, now) ? before.many : null;
   const alone = new Map<Rule, RuleAlone | null>();
   for (const rule of now.rules) {
     const planned = known?.alone.get(rule);
     alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
   }
-  return { alone, packed: known?.packed ?? null };
+  return { alone, known };
 }
 
 /** Lists with more entries are in no index, so nothing depends on which entries they have. */
@@ -193,8 +200,8 @@ function isSame<T>(a: T, b: T, form: (part: T) => unknown): boolean {
   return a === b || (b !== undefined && canonicalMeaning(form(a)) === canonicalMeaning(form(b)));
 }
 
-function packIndex({ rules }: ActionProgram, lists: Program['lists'], digest: Digest): Block | null {
-  return rules.length < manyRules ? null : packPart(createIndex(rules, lists), digest);
+function packIndex({ rules }: ActionProgram, keysOf: KeysOf, digest: Digest): Block | null {
+  return rules.length < manyRules ? null : packPart(createIndex(rules, keysOf), digest);
 }
 
 function indexesOf(all: readonly (readonly [string, Block | null])[]): ReadonlyMap<string, Block> {
