@@ -7,7 +7,7 @@ import { compileToProgram, createCompileCache, findErrors } from '../../pipeline
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read.ts';
-import { setSummary } from './set-summary.ts';
+import { countRules, summaryJson } from './set-summary.ts';
 import { packTexts } from './texts.ts';
 
 export interface CompiledContent {
@@ -38,13 +38,12 @@ export function createSetCompiler(): SetCompiler {
 export function toldOf(
   set: PolicySet,
 ): Pick<CompiledSet, 'digest' | 'actions' | 'rules' | 'titles' | 'about'> {
-  const known = setSummary(set);
   return {
     digest: digest(set),
-    actions: known.actions.length,
-    rules: known.rules,
+    actions: set.actions.size,
+    rules: countRules(set.policies),
     titles: titlesOf(set.actions),
-    about: JSON.stringify(known),
+    about: summaryJson(set),
   };
 }
 

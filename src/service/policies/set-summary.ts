@@ -3,7 +3,8 @@
 
 import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
-import type { Effect, PolicySet } from '../../language/model/policy.ts';
+import type { Effect, Policy, PolicySet } from '../../language/model/policy.ts';
+import { memo } from '../../language/value/memo.ts';
 
 export interface SetSummary {
   /** Keys of the declared actions, sorted. */
@@ -37,28 +38,70 @@ export interface RuleSummary {
   readonly file: string;
 }
 
-export function setSummary({ actions, policies, approvers, meters }: PolicySet): SetSummary {
-  return {
-    actions: [...actions.keys()].toSorted(),
-    rules: policies.reduce((count, { rules }) => count + rules.length, 0),
-    policies: policies.map(({ name, owner, doc, rules, span }) => ({
-      name,
-      owner,
-      doc,
-      rules: rules.length,
-      file: span.file,
-    })),
-    approvers: [...approvers.values()].map(({ name, title }) => ({ name, title })),
-    meters: [...meters.keys()],
-    ruleNames: policies.flatMap(({ name: policy, rules }) =>
-      rules.map(({ name, effect, isShadow, span }) => ({ policy, name, effect, isShadow, file: span.file })),
-    ),
-    asks: policies.flatMap(({ rules }) =>
-      rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
-        requirement === null || isShadow
-          ? []
-          : [{ rule, ...requirement, conditionDigest: hash('sha256', conditionText) }],
-      ),
-    ),
+/** The summary as JSON. What it says of a policy that is as it was is not written anew. */
+export function summaryJson({ actions, policies, approvers, meters }: PolicySet): string {
+  const parts = policies.map((policy) => memo(written, policy, write));
+  const summary: Record<keyof SetSummary, string> = {
+    actions: JSON.stringify([...actions.keys()].toSorted()),
+    rules: String(countRules(policies)),
+    policies: joined(parts.map(({ policy }) => policy)),
+    approvers: JSON.stringify([...approvers.values()].map(({ name, title }) => ({ name, title }))),
+    meters: JSON.stringify([...meters.keys()]),
+    ruleNames: joined(parts.map(({ ruleNames }) => ruleNames)),
+    asks: joined(parts.map(({ asks }) => asks)),
   };
+  let text = '';
+  for (const [name, json] of Object.entries(summary)) text += `${text === '' ? '{' : ','}"${name}":${json}`;
+  return `${text}}`;
+}
+
+export function countRules(policies: PolicySet['policies']): number {
+  return policies.reduce((count, { rules }) => count + rules.length, 0);
+}
+
+/** The enforced rules of the policy that ask something of people. */
+export function askedRulesOf({ rules }: Policy): readonly AskedRule[] {
+  return rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
+    requirement === null || isShadow
+      ? []
+      : [{ rule, ...requirement, conditionDigest: hash('sha256', conditionText) }],
+  );
+}
+
+/** Of one policy, in JSON: an entry, and entries that follow each other. */
+interface Written {
+  readonly policy: string;
+  readonly ruleNames: string;
+  readonly asks: string;
+}
+
+/** A policy never changes, and compiling keeps those whose text is what it was. */
+const written = new WeakMap<Policy, Written>();
+
+function write(of: Policy): Written {
+  const { name, owner, doc, rules, span } = of;
+  const policy: PolicySummary = { name, owner, doc, rules: rules.length, file: span.file };
+  const ruleNames = rules.map(
+    ({ name: rule, effect, isShadow, span: { file } }): RuleSummary => ({
+      policy: name,
+      name: rule,
+      effect,
+      isShadow,
+      file,
+    }),
+  );
+  return {
+    policy: JSON.stringify(policy),
+    ruleNames: entries(ruleNames),
+    asks: entries(askedRulesOf(of)),
+  };
+}
+
+/** Without the brackets around them. */
+function entries(all: readonly object[]): string {
+  return JSON.stringify(all).slice(1, -1);
+}
+
+function joined(all: readonly string[]): string {
+  return `[${all.filter((one) => one !== '').join(',')}]`;
 }

@@ -4,13 +4,13 @@ import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { ReplayCandidate, ServiceRules } from '../../reasoning/replay/candidate.ts';
 import { isControlOwner } from '../agents/control-owner.ts';
-import { setSummary } from '../policies/set-summary.ts';
+import { askedRulesOf } from '../policies/set-summary.ts';
 import { deadlineOf } from '../requests/approvals/decide-again.ts';
 import { validSeconds } from '../requests/record/validity.ts';
 
 export const serviceRules: ServiceRules = { validSeconds, deadlineAgain: deadlineOf, isControlOwner };
 
 export function candidateOf(set: PolicySet, engine: Linked): ReplayCandidate {
-  const asks = new Map(setSummary(set).asks.map((asked) => [asked.rule, asked]));
+  const asks = new Map(set.policies.flatMap(askedRulesOf).map((asked) => [asked.rule, asked]));
   return { ...engine, asks };
 }
