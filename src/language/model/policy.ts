@@ -119,6 +119,10 @@ export interface Policy {
   readonly span: Span;
 }
 
+export function countRules(policies: readonly Pick<Policy, 'rules'>[]): number {
+  return policies.reduce((count, { rules }) => count + rules.length, 0);
+}
+
 export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
 
 /** Whether the rule stops: `deny`, `escalate` or `reauth`. */

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
+import { countRules, type PolicySet } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import { type Compiled, compile, createCompileCache, type PolicySources } from '../../pipeline.ts';
 import { withLints } from '../../reasoning/lints/lint.ts';
@@ -87,8 +87,7 @@ export function createWorkspace(): Workspace {
 
 /** With what is proved to be needless, where the set is small enough for that while somebody types. */
 function diagnosticsOf({ set, files, diagnostics, silenced }: Compiled, sources: PolicySources) {
-  const rules = set?.policies.reduce((sum, policy) => sum + policy.rules.length, 0) ?? 0;
-  if (set === null || rules > lintedRulesMax) return diagnostics;
+  if (set === null || countRules(set.policies) > lintedRulesMax) return diagnostics;
   return withLints({ set, files, diagnostics, silenced, texts: sources.files });
 }
 

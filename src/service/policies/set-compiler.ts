@@ -2,12 +2,12 @@
 
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
+import { countRules, type PolicySet } from '../../language/model/policy.ts';
 import { compileToProgram, createCompileCache, findErrors } from '../../pipeline.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read.ts';
-import { countRules, summaryJson } from './set-summary.ts';
+import { summaryJson } from './set-summary.ts';
 import { packTexts } from './texts.ts';
 
 export interface CompiledContent {

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
-import type { Effect, Policy, PolicySet } from '../../language/model/policy.ts';
+import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
 
 export interface SetSummary {
@@ -41,22 +41,16 @@ export interface RuleSummary {
 /** The summary as JSON. What it says of a policy that is as it was is not written anew. */
 export function summaryJson({ actions, policies, approvers, meters }: PolicySet): string {
   const parts = policies.map((policy) => memo(written, policy, write));
-  const summary: Record<keyof SetSummary, string> = {
-    actions: JSON.stringify([...actions.keys()].toSorted()),
-    rules: String(countRules(policies)),
-    policies: joined(parts.map(({ policy }) => policy)),
-    approvers: JSON.stringify([...approvers.values()].map(({ name, title }) => ({ name, title }))),
-    meters: JSON.stringify([...meters.keys()]),
-    ruleNames: joined(parts.map(({ ruleNames }) => ruleNames)),
-    asks: joined(parts.map(({ asks }) => asks)),
-  };
-  let text = '';
-  for (const [name, json] of Object.entries(summary)) text += `${text === '' ? '{' : ','}"${name}":${json}`;
-  return `${text}}`;
-}
-
-export function countRules(policies: PolicySet['policies']): number {
-  return policies.reduce((count, { rules }) => count + rules.length, 0);
+  const titled = [...approvers.values()].map(({ name, title }) => ({ name, title }));
+  return `{
+    "actions": ${JSON.stringify([...actions.keys()].toSorted())},
+    "rules": ${countRules(policies)},
+    "policies": ${joined(parts.map(({ policy }) => policy))},
+    "approvers": ${JSON.stringify(titled)},
+    "meters": ${JSON.stringify([...meters.keys()])},
+    "ruleNames": ${joined(parts.map(({ ruleNames }) => ruleNames))},
+    "asks": ${joined(parts.map(({ asks }) => asks))}
+  }`;
 }
 
 /** The enforced rules of the policy that ask something of people. */

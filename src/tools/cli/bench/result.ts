@@ -2,6 +2,7 @@
 
 import { rulesInOneTextMax } from '../../../language/emit/code/emit.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';
+import { countRules } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { type Figure, figureOf, percentilesOf } from '../../measure/figure.ts';
 import type { Measured } from '../../measure/measure.ts';
@@ -76,7 +77,7 @@ export function resultOf(measured: Measured, { path, textBytes, requests, rulesM
   return {
     path,
     policies: set.policies.length,
-    rules: set.policies.reduce((sum, { rules }) => sum + rules.length, 0),
+    rules: countRules(set.policies),
     actions: set.actions.size,
     textBytes,
     requests: requests.length,

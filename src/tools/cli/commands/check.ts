@@ -8,6 +8,7 @@ import {
   escapeForTerminal,
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
+import { countRules } from '../../../language/model/policy.ts';
 import { actionsLeftOut, withLints } from '../../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { digest } from '../../../service/policies/digest.ts';
@@ -221,8 +222,7 @@ function toJson({
 type Set = NonNullable<CheckedPolicies['compiled']['set']>;
 
 function counts(set: Set): { actions: number; policies: number; rules: number } {
-  const rules = set.policies.reduce((sum, policy) => sum + policy.rules.length, 0);
-  return { actions: set.actions.size, policies: set.policies.length, rules };
+  return { actions: set.actions.size, policies: set.policies.length, rules: countRules(set.policies) };
 }
 
 function describe({ path, compiled: { set } }: CheckedPolicies): string {
