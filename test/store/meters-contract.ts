@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
 import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
+import { lookedThroughMax } from '../../src/service/store/shared/request-walk.ts';
 import type { Place } from './contract.ts';
 import { pendingRow, requestRow, startMs } from './rows.ts';
 
@@ -87,7 +88,9 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.meters.granted('late', always, 10)).toEqual([{ ...entry('6', 'late'), ...stored }]);
       expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: '7' }]);
       expect(await store.meters.granted('dropped', always, 10)).toEqual([]);
-      const [counted] = await store.meters.counted({ sinceMs: 0, after: null, countMax: 9 });
+      const {
+        requests: [counted],
+      } = await store.meters.counted({ sinceMs: 0, after: 0, countMax: 9 });
       expect(JSON.parse(counted?.outcomeJson ?? '')).toEqual(detail);
     });
 
@@ -146,15 +149,38 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       const rejected = await add(pendingRow({ createdAtMs: startMs + 2 }));
       await change(late.id, 'approved', startMs + 6);
       await change(rejected.id, 'rejected', startMs + 6);
-      const page = await store.meters.counted({ sinceMs: startMs, after: null, countMax: 10 });
-      expect(page.map(({ id, grantedAtMs }) => [id, grantedAtMs])).toEqual([
+      const page = (after: number, countMax: number) =>
+        store.meters.counted({ sinceMs: startMs, after, countMax });
+      const { requests, next } = await page(0, 10);
+      expect(next).toBeNull();
+      expect(requests.map(({ id, grantedAtMs }) => [id, grantedAtMs])).toEqual([
         [old.id, null],
         [late.id, startMs + 6],
         [granted.id, startMs + 1],
       ]);
-      expect(page[2]).toMatchObject({ actionKey: granted.actionKey, recordJson: granted.recordJson });
-      const after = { createdAtMs: startMs + 1, id: granted.id };
-      expect(await store.meters.counted({ sinceMs: startMs, after, countMax: 10 })).toEqual([]);
+      expect(requests[2]).toMatchObject({ actionKey: granted.actionKey, recordJson: granted.recordJson });
+      const singly: string[] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const one = await page(after, 1);
+        singly.push(...one.requests.map(({ id }) => id));
+        after = one.next;
+      }
+      expect(singly).toEqual([old.id, late.id, granted.id]);
+    });
+
+    test('a request that counts is found behind thousands that do not, a few of them at a time', async () => {
+      const before = { createdAtMs: startMs - 50, decidedAtMs: startMs - 50 };
+      await Promise.all(
+        Array.from({ length: 2 * lookedThroughMax }, () => store.requests.append(requestRow(before), limits)),
+      );
+      const granted = await add(requestRow({ createdAtMs: startMs + 1, decidedAtMs: startMs + 1 }));
+      const pages: string[][] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const { requests, next } = await store.meters.counted({ sinceMs: startMs, after, countMax: 10 });
+        pages.push(requests.map(({ id }) => id));
+        after = next;
+      }
+      expect(pages).toEqual([[], [], [granted.id]]);
     });
 
     test('entries are added for requests that are recorded and count, each once', async () => {

@@ -139,29 +139,26 @@ const guards: Readonly<Record<string, Guard>> = {
   'the version of the agent': {
     of: 'writ_append',
     out: [
-      [
-        'OR NOT EXISTS (SELECT 1 FROM agents WHERE agents.id = r.b_agent AND agents.version = r.b_version)',
-        '',
-      ],
+      ['OR (SELECT version FROM agents WHERE agents.id = b_agent[at]) IS DISTINCT FROM b_version[at]', ''],
     ],
     check: changed('UPDATE agents SET version = version + 1'),
     told: 'basis-changed',
   },
   'the generation of the switches': {
     of: 'writ_append',
-    out: [['OR r.b_switches <> switches', '']],
+    out: [['OR b_switches[at] <> switches', '']],
     check: changed(switched),
     told: 'basis-changed',
   },
   'the end of the key': {
     of: 'writ_append',
-    out: [[' OR r.created >= r.b_key_end', '']],
+    out: [[' OR r_created[at] >= b_key_end[at]', '']],
     check: changed('SELECT 1', { keyNotAfterMs: startMs }),
     told: 'basis-changed',
   },
   'the versions of documents': {
     of: 'writ_append',
-    out: [['WHERE d.request = r.at AND d.version <>', 'WHERE false AND d.version <>']],
+    out: [['WHERE d.version <>', 'WHERE false AND d.version <>']],
     check: changed(
       `INSERT INTO documents (kind, id, version, created_ms, document_json) VALUES ('person', 'p', 2, 0, '{}')
         ON CONFLICT DO NOTHING`,
@@ -173,7 +170,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
   'the active policies': {
     of: 'writ_append',
-    out: [["WHEN active IS NOT NULL AND r.b_policies <> active THEN 'policies-changed'", '']],
+    out: [["WHEN active IS NOT NULL AND b_policies[at] <> active THEN 'policies-changed'", '']],
     check: changed(`UPDATE control SET policy_digest = 'other'`, { policies: 'seen' }),
     told: 'not-ready',
   },
@@ -190,9 +187,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
   'the idempotency key': {
     of: 'writ_append',
-    out: [
-      ["> r.created\n      ) THEN 'duplicate-key'", "> r.created AND false\n      ) THEN 'duplicate-key'"],
-    ],
+    out: [['WHEN r_key[at] IS NOT NULL AND EXISTS', 'WHEN false AND EXISTS']],
     async check({ open }) {
       const [one, two] = [await open(), await open()];
       await one.requests.append(requestRow({ idempotency }), { openMax: 20 });
@@ -202,7 +197,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
   'how many requests are open': {
     of: 'writ_append',
-    out: [["r.status = 'pending' AND r.open_max", 'false AND r.open_max']],
+    out: [["r_status[at] = 'pending' AND r_open_max[at]", 'false AND r_open_max[at]']],
     async check({ open }) {
       const [one, two] = [await open(), await open()];
       await one.requests.append(pendingRow(), { openMax: 1 });
@@ -212,7 +207,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
   'where a meter stands': {
     of: 'writ_append',
-    out: [['WHEN r.at = ANY (moved) THEN', 'WHEN false THEN']],
+    out: [['WHEN at = ANY (moved) THEN', 'WHEN false THEN']],
     check: ({ open }) => spentTwice(open),
     told: 'decided again',
     toldWithout: 'decided once',
@@ -263,7 +258,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
   'an idempotency key that is used at once': {
     of: 'writ_append',
-    out: [['CASE WHEN r.key IS NOT NULL THEN coalesce((', 'CASE WHEN false THEN coalesce((']],
+    out: [['CASE WHEN r_key[at] IS NOT NULL THEN coalesce((', 'CASE WHEN false THEN coalesce((']],
     async check(scene) {
       const store = await scene.open();
       await scene.sql('DELETE FROM requests');

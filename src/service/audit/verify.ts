@@ -80,7 +80,7 @@ export interface StretchPlace {
 }
 
 /** Few enough that the largest records fit into memory, enough that asking for them costs little. */
-const recordsAtOnceDefault = 100;
+const recordsAtOnceDefault = 500;
 
 /** Walks the chain from its first record to its last. Rejects with a StoreError. */
 export async function verifyChain(store: Store, options: VerifyOptions = {}): Promise<Verification> {

@@ -8,6 +8,7 @@ import { countsUntilMs, windowStartMs } from '../../../language/value/meter-wind
 import type { MeterTotals, PastEntry } from '../../meters/meter-totals.ts';
 import type {
   CountedRequest,
+  CountedRequests,
   MeterEntryRow,
   MeterStore,
   StoredMeterEntry,
@@ -81,12 +82,9 @@ async function fillFromRecords(
   const missingUntil = wholeSinceMs === null ? null : countsUntilMs(definition.over, wholeSinceMs);
   if (missingUntil !== null && nowMs < missingUntil) return { untilMs: missingUntil };
   const past: PastEntry[] = [];
-  for (let after: { createdAtMs: number; id: string } | null = null; ; ) {
-    const requests: readonly CountedRequest[] = await meters.counted({
-      sinceMs,
-      after,
-      countMax: recordsAtOnce,
-    });
+  for (let after: number | null = 0; after !== null; ) {
+    const page = { sinceMs, after, countMax: recordsAtOnce };
+    const { requests, next }: CountedRequests = await meters.counted(page);
     if (!isStill()) return null;
     const waiting: (MeterEntryRow & { requestId: string })[] = [];
     for (const request of requests) {
@@ -102,9 +100,7 @@ async function fillFromRecords(
       }
     }
     if (waiting.length > 0) await meters.add(waiting);
-    const last = requests.at(-1);
-    if (last === undefined) break;
-    after = { createdAtMs: last.createdAtMs, id: last.id };
+    after = next;
     await pause();
   }
   past.sort((a, b) => (a.grantedAtMs ?? 0) - (b.grantedAtMs ?? 0));

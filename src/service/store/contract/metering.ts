@@ -86,8 +86,8 @@ export interface MeterStore {
   granted(definition: string, after: EntryPlace, countMax: number): Promise<readonly StoredMeterEntry[]>;
   /** Entries for requests that are already recorded, as far as these are granted or pending. */
   add(entries: readonly (MeterEntryRow & { readonly requestId: string })[]): Promise<void>;
-  /** Requests that were granted after a moment or are pending, by the time at which they were made. */
-  counted(page: CountedPage): Promise<readonly CountedRequest[]>;
+  /** Requests that were granted after a moment or are pending, by the number of their records. */
+  counted(page: CountedPage): Promise<CountedRequests>;
   /** The moment from which on no record was deleted; null where none ever was. */
   wholeSinceMs(): Promise<number | null>;
   /** Forgets entries that were granted before a moment; yields how many. */
@@ -101,8 +101,15 @@ export interface EntryPlace {
 
 export interface CountedPage {
   readonly sinceMs: number;
-  readonly after: { readonly createdAtMs: number; readonly id: string } | null;
+  /** The number that a page goes on behind; 0 for the first page. */
+  readonly after: number;
   readonly countMax: number;
+}
+
+export interface CountedRequests {
+  readonly requests: readonly CountedRequest[];
+  /** Where the next page goes on; null where there is none. So many are looked through for a page and no more, so one may hold none. */
+  readonly next: number | null;
 }
 
 export interface CountedRequest {

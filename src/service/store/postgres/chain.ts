@@ -7,6 +7,8 @@ import {
   type ChainEntry,
   type ChainRecord,
   chainStart,
+  type LaterState,
+  type LaterStates,
   type Link,
   type RecordKind,
 } from '../contract/chain.ts';
@@ -156,35 +158,36 @@ async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Str
 interface StoredRequest {
   readonly sequence: number;
   readonly hash: string;
-  readonly slot: number | null;
   readonly lane: number;
   readonly follows: number | null;
-  readonly idempotency_turn: number | null;
-  readonly now_status: string | null;
-  readonly now_decided_ms: number | null;
-  readonly now_expires_ms: number | null;
-  readonly event_status: string | null;
-  readonly event_decided_ms: number | null;
-  readonly event_expires_ms: number | null;
+  readonly later: LaterStates | null;
 }
+
+const asRecorded: LaterState = { status: null, decidedAtMs: null, expiresAtMs: null };
+const unchanged: LaterStates = { stored: asRecorded, byEvents: asRecorded };
+
+const laterOf = (table: string, prefix = '') =>
+  `json_build_object('status', ${table}.${prefix}status, 'decidedAtMs', ${table}.${prefix}decided_ms,
+    'expiresAtMs', ${table}.${prefix}expires_ms)`;
+
+/** Each column takes the driver its time: what is null for nearly all requests is one. */
+const requestsText = `SELECT requests.sequence, requests.id, agent_id, action_key, outcome, requests.status, created_ms,
+    requests.decided_ms, requests.expires_ms, idempotency_key, idempotency_digest, idempotency_until_ms, record_json,
+    requests.hash, lane, requests.follows,
+    CASE WHEN num_nonnulls(now_status, now_decided_ms, now_expires_ms, event.sequence) > 0
+      THEN json_build_object('stored', ${laterOf('requests', 'now_')}, 'byEvents', ${laterOf('event')}) END AS later
+  FROM requests LEFT JOIN LATERAL (
+    SELECT * FROM request_events WHERE request_id = requests.id ORDER BY sequence DESC LIMIT 1) AS event ON true
+  WHERE requests.sequence > $1 AND requests.sequence <= $2`;
 
 /** The present state of a request is no part of its record: it comes beside the record, with the state that its events give. */
 async function readRequests(rows: Rows, after: number, upTo: number): Promise<readonly ChainRecord[]> {
-  const found = await rows<StoredRequest>(
-    `SELECT requests.*, event.status AS event_status, event.decided_ms AS event_decided_ms,
-       event.expires_ms AS event_expires_ms
-     FROM requests LEFT JOIN LATERAL (
-       SELECT * FROM request_events WHERE request_id = requests.id ORDER BY sequence DESC LIMIT 1) AS event ON true
-     WHERE requests.sequence > $1 AND requests.sequence <= $2`,
-    [after, upTo],
-  );
-  return found.map((row) => {
-    const { hash, slot: _, idempotency_turn: __, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
-    const { event_status, event_decided_ms, event_expires_ms, ...columns } = rest;
-    const stored = { status: now_status, decidedAtMs: now_decided_ms, expiresAtMs: now_expires_ms };
-    const byEvents = { status: event_status, decidedAtMs: event_decided_ms, expiresAtMs: event_expires_ms };
-    return { entry: entryOf('request', columns), hash, later: { stored, byEvents } };
-  });
+  const found = await rows<StoredRequest>(requestsText, [after, upTo]);
+  return found.map(({ hash, later, ...columns }) => ({
+    entry: entryOf('request', columns),
+    hash,
+    later: later ?? unchanged,
+  }));
 }
 
 interface LaneColumns {

@@ -3,6 +3,8 @@
 // anew after that has started anew, or a write of another kind is in doubt.
 
 import type { CountedRequest, MeterEntryRow, MeterStore, StoredMeterEntry } from '../contract/metering.ts';
+import type { RequestPlace } from '../contract/store.ts';
+import { lookedThroughMax } from '../shared/request-walk.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { otherPolicies } from './server/errors.ts';
@@ -20,7 +22,7 @@ const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved'
 const entryColumns = `definition, request_id AS "requestId", meter_key AS key, granted_ms AS "grantedAtMs",
   is_certain AS "isCertain", value`;
 
-const countedColumns = `id, action_key AS "actionKey", created_ms AS "createdAtMs",
+const countedColumns = `sequence, id, action_key AS "actionKey", created_ms AS "createdAtMs",
   coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson",
   (SELECT detail_json FROM request_events
    WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1) AS "outcomeJson"`;
@@ -54,25 +56,17 @@ export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Askin
         [definition, after.grantedAtMs, after.requestId, countMax],
       ),
     add: (late) => queue.write(addEntries(late)),
-    /** Those that were made before the moment come first, all at once: people have approved them, or still may. */
     async counted({ sinceMs, after, countMax }) {
-      const from = after ?? { createdAtMs: sinceMs, id: '\uffff' };
-      const isLate = `(coalesce(now_status, status) IN ('pending', 'approved', 'expired') OR ${isConsumed})`;
-      const isOpen = `(coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > $1)`;
-      const late =
-        after === null
-          ? await rows<CountedRequest>(
-              `SELECT ${countedColumns} FROM requests WHERE created_ms <= $1 AND ${isLate} AND ${isOpen}
-               ORDER BY created_ms, id`,
-              [sinceMs],
-            )
-          : [];
-      const others = await rows<CountedRequest>(
-        `SELECT ${countedColumns} FROM requests
-         WHERE (created_ms, id) > ($2, $3) AND ${isCounted} AND ${isOpen} ORDER BY created_ms, id LIMIT $4`,
-        [sinceMs, from.createdAtMs, from.id, countMax],
+      const upTo = after + lookedThroughMax;
+      const requests = await rows<CountedRequest & RequestPlace>(
+        `SELECT ${countedColumns} FROM requests WHERE sequence > $1 AND sequence <= $2 AND ${isCounted}
+           AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > $3)
+         ORDER BY sequence LIMIT $4`,
+        [after, upTo, sinceMs, countMax],
       );
-      return [...late, ...others];
+      if (requests.length === countMax) return { requests, next: requests.at(-1)?.sequence ?? null };
+      const [more] = await rows('SELECT FROM requests WHERE sequence > $1 LIMIT 1', [upTo]);
+      return { requests, next: more === undefined ? null : upTo };
     },
     async wholeSinceMs() {
       const [found] = await rows<{ readonly atMs: number | null }>(

@@ -5,12 +5,15 @@ import type { Database } from 'better-sqlite3';
 import type {
   CountedPage,
   CountedRequest,
+  CountedRequests,
   EntryPlace,
   MeterEntryRow,
   SettledEntryRow,
   StoredMeterEntry,
 } from '../contract/metering.ts';
 import type { RequestEvent } from '../contract/records.ts';
+import type { RequestPlace } from '../contract/store.ts';
+import { lookedThroughMax } from '../shared/request-walk.ts';
 
 interface EntryColumns {
   readonly definition: string;
@@ -150,21 +153,14 @@ export function prepareMeterReads(database: Database) {
   const entered = database.prepare<[string], EntryColumns>(
     'SELECT * FROM meter_entries WHERE request_id = ?',
   );
-  const counted = database.prepare<[number, string, number, number], CountedRequest>(
-    `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
+  const counted = database.prepare<[number, number, number, number], CountedRequest & RequestPlace>(
+    `SELECT sequence, id, action_key AS actionKey, created_ms AS createdAtMs,
        coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson, ${outcomeJson} AS outcomeJson
-     FROM requests WHERE (created_ms, id) > (?, ?) AND ${isCounted}
+     FROM requests WHERE sequence > ? AND sequence <= ? AND ${isCounted}
        AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
-     ORDER BY created_ms, id LIMIT ?`,
+     ORDER BY sequence LIMIT ?`,
   );
-  const earlier = database.prepare<[number, number], CountedRequest>(
-    `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
-       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson, ${outcomeJson} AS outcomeJson
-     FROM requests WHERE created_ms <= ?
-       AND (coalesce(now_status, status) IN ('pending', 'approved', 'expired') OR ${isConsumed})
-       AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
-     ORDER BY created_ms, id`,
-  );
+  const behind = database.prepare<[number], unknown>('SELECT 1 FROM requests WHERE sequence > ? LIMIT 1');
   const pruned = database.prepare<[], unknown>("SELECT 1 FROM checkpoints WHERE purpose = 'pruned' LIMIT 1");
   const first = database.prepare<[], { atMs: number | null }>(
     `SELECT min(at_ms) AS atMs FROM (
@@ -178,11 +174,11 @@ export function prepareMeterReads(database: Database) {
     grantedEntries: (definition: string, { grantedAtMs, requestId }: EntryPlace, countMax: number) =>
       granted.all(definition, grantedAtMs, requestId, countMax).map(entryOf),
     enteredBy: (requestId: string) => entered.all(requestId).map(entryOf),
-    /** Those that were made before the moment come first, all at once: people have approved them, or still may. */
-    counted({ sinceMs, after, countMax }: CountedPage): readonly CountedRequest[] {
-      const from = after ?? { createdAtMs: sinceMs, id: '\uffff' };
-      const late = after === null ? earlier.all(sinceMs, sinceMs) : [];
-      return [...late, ...counted.all(from.createdAtMs, from.id, sinceMs, countMax)];
+    counted({ sinceMs, after, countMax }: CountedPage): CountedRequests {
+      const upTo = after + lookedThroughMax;
+      const requests = counted.all(after, upTo, sinceMs, countMax);
+      if (requests.length === countMax) return { requests, next: requests.at(-1)?.sequence ?? null };
+      return { requests, next: behind.get(upTo) === undefined ? null : upTo };
     },
     wholeSinceMs: (): number | null =>
       pruned.get() === undefined ? null : (first.get()?.atMs ?? Number.MAX_SAFE_INTEGER),

@@ -96,9 +96,11 @@ DECLARE
   found int8;
 BEGIN
   LOOP
-    PERFORM FROM meter_locks
-      WHERE (definition, meter_key) IN (SELECT * FROM unnest(p_definitions, p_keys))
-      ORDER BY definition, meter_key FOR UPDATE;
+    PERFORM FROM (
+      SELECT DISTINCT definition COLLATE "C" AS definition, key COLLATE "C" AS key
+      FROM unnest(p_definitions, p_keys) AS places(definition, key) ORDER BY 1, 2) AS place,
+      LATERAL (SELECT FROM meter_locks
+        WHERE meter_locks.definition = place.definition AND meter_key = place.key FOR UPDATE) AS held;
     GET DIAGNOSTICS found = ROW_COUNT;
     EXIT WHEN found = wanted;
     INSERT INTO meter_locks SELECT DISTINCT * FROM unnest(p_definitions COLLATE "C", p_keys COLLATE "C") ORDER BY 1, 2
@@ -109,6 +111,10 @@ END $$;
 -- One batch is one statement: fence, what each decision rests on, the lane, rows, entries of meters, nonces. Each request is
 -- judged by itself, and those that are refused leave no trace; the answer has a word for each. The caller sends no two
 -- requests together of which one could be the reason to refuse the other.
+--
+-- It is planned once for a connection, perhaps while tables are empty, for planning takes longer than the rest of a small batch.
+-- So each row that is looked for has a query of its own that finds it by an index: LATERAL with a lock, OFFSET 0 or IS TRUE keeps
+-- the planner from making a join of it.
 CREATE OR REPLACE FUNCTION writ_append(
   p_slot int2, p_epoch int8, p_batch int8, p_switch_kind text,
   -- Who accepts nonces here; the moment up to which this process knows where meters stand.
@@ -130,7 +136,8 @@ CREATE OR REPLACE FUNCTION writ_append(
   m_request int4[], m_definition text[], m_key text[],
   -- A word for each request; the server's time.
   OUT results text[], OUT server_ms int8
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
   number int8;
   -- Of the record before in the lane.
@@ -142,79 +149,81 @@ DECLARE
   follows int8[] := array_fill(NULL::int8, ARRAY[cardinality(r_id)]);
   switches int8;
   active text;
-  -- Requests that were decided before another process has entered one of their meters.
+  -- Requests that were decided before another process has entered one of their meters, or has changed a document.
   moved int4[] := '{}';
+  outdated int4[] := '{}';
 BEGIN
   IF p_slot IS NULL THEN
     PERFORM writ_in_turn();
     PERFORM writ_alone();
     SELECT greatest(chain_end.sequence, (SELECT max(lane_sequence) FROM replicas)), chain_end.sequence, chain_end.hash
-      INTO number, last, link FROM chain_end;
+      INTO number, last, link FROM chain_end WHERE id = 1;
   ELSE
     PERFORM writ_fence(p_slot, p_epoch, p_batch);
     IF cardinality(m_request) > 0 THEN PERFORM writ_lock_meters(m_definition, m_key); END IF;
     -- Before it is beside others: who changes one of these agents holds its row while this waits, and is alone then.
     IF 'pending' = ANY (r_status) THEN
-      PERFORM FROM agents WHERE id IN (SELECT agent FROM unnest(r_agent, r_status) AS r(agent, status) WHERE status = 'pending')
-        ORDER BY id FOR NO KEY UPDATE;
+      PERFORM FROM (
+        SELECT DISTINCT agent COLLATE "C" AS agent FROM unnest(r_agent, r_status) AS r(agent, status)
+        WHERE status = 'pending' ORDER BY 1) AS asking,
+        LATERAL (SELECT FROM agents WHERE id = asking.agent FOR NO KEY UPDATE) AS held;
     END IF;
     PERFORM writ_beside();
     SELECT lane_sequence, lane_hash INTO last, link FROM replicas WHERE slot = p_slot;
   END IF;
   -- After the locks, so that what was changed while this waited is seen.
   switches := coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0);
-  active := (SELECT policy_digest FROM control);
+  active := (SELECT policy_digest FROM control WHERE id = 1);
   IF cardinality(n_nonce) > 0 THEN
     INSERT INTO nonces (kept_until_ms, used_ms, nonce, owner)
       SELECT n.kept_until, n.used, n.nonce, p_owner
       FROM unnest(n_kept_until, n_used, n_nonce) AS n(kept_until, used, nonce) ORDER BY n.nonce COLLATE "C"
       ON CONFLICT DO NOTHING;
-    DELETE FROM nonces WHERE nonce IN (
-      SELECT nonce FROM nonces WHERE kept_until_ms < n_used[cardinality(n_used)] FOR UPDATE SKIP LOCKED);
+    DELETE FROM nonces WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM nonces WHERE kept_until_ms < n_used[cardinality(n_used)] FOR UPDATE SKIP LOCKED));
   END IF;
   IF p_seen IS NOT NULL AND cardinality(m_request) > 0 THEN
     moved := ARRAY(
       SELECT m.request FROM unnest(m_request, m_definition, m_key) AS m(request, definition, key)
-      WHERE EXISTS (
-        SELECT 1 FROM meter_entries AS entry
-        WHERE entry.definition = m.definition AND entry.meter_key = m.key
-          AND entry.written >= pg_snapshot_xmin(p_seen) AND entry.written < pg_snapshot_xmax(pg_current_snapshot())
-          AND NOT pg_visible_in_snapshot(entry.written, p_seen) AND entry.slot IS DISTINCT FROM p_slot));
+      WHERE ((m.definition, m.key) IN (
+        SELECT definition, meter_key FROM meter_entries
+        WHERE written >= pg_snapshot_xmin(p_seen) AND written < pg_snapshot_xmax(pg_current_snapshot())
+          AND NOT pg_visible_in_snapshot(written, p_seen) AND slot IS DISTINCT FROM p_slot)) IS TRUE);
+  END IF;
+  IF cardinality(d_request) > 0 THEN
+    outdated := ARRAY(
+      SELECT d.request FROM unnest(d_request, d_kind, d_id, d_version) AS d(request, kind, id, version)
+      WHERE d.version <> coalesce(
+        (SELECT version FROM documents WHERE documents.kind = d.kind AND documents.id = d.id), 0));
   END IF;
   SELECT array_agg(CASE
-      WHEN r.b_nonce IS NOT NULL
-        AND EXISTS (SELECT 1 FROM nonces WHERE nonces.nonce = r.b_nonce AND nonces.owner <> p_owner)
+      WHEN b_nonce[at] IS NOT NULL
+        AND EXISTS (SELECT 1 FROM nonces WHERE nonces.nonce = b_nonce[at] AND nonces.owner <> p_owner OFFSET 0)
       THEN 'nonce-used'
-      WHEN active IS NOT NULL AND r.b_policies <> active THEN 'policies-changed'
-      WHEN r.b_version IS NOT NULL AND (
-        r.b_version = 0 OR r.b_switches <> switches OR r.created >= r.b_key_end
-        OR NOT EXISTS (SELECT 1 FROM agents WHERE agents.id = r.b_agent AND agents.version = r.b_version)
-        OR EXISTS (
-          SELECT 1 FROM unnest(d_request, d_kind, d_id, d_version) AS d(request, kind, id, version)
-          WHERE d.request = r.at AND d.version <> coalesce(
-            (SELECT version FROM documents WHERE documents.kind = d.kind AND documents.id = d.id), 0))
+      WHEN active IS NOT NULL AND b_policies[at] <> active THEN 'policies-changed'
+      WHEN b_version[at] IS NOT NULL AND (
+        b_version[at] = 0 OR b_switches[at] <> switches OR r_created[at] >= b_key_end[at]
+        OR (SELECT version FROM agents WHERE agents.id = b_agent[at]) IS DISTINCT FROM b_version[at]
+        OR at = ANY (outdated)
       ) THEN 'basis-changed'
-      WHEN r.key IS NOT NULL AND EXISTS (
-        SELECT 1 FROM requests WHERE requests.agent_id = r.agent AND requests.idempotency_key = r.key
-          AND idempotency_until_ms + greatest(0, coalesce(now_expires_ms, expires_ms) - expires_ms) > r.created
+      WHEN r_key[at] IS NOT NULL AND EXISTS (
+        SELECT 1 FROM requests WHERE requests.agent_id = r_agent[at] AND requests.idempotency_key = r_key[at]
+          AND idempotency_until_ms + greatest(0, coalesce(now_expires_ms, expires_ms) - expires_ms) > r_created[at] OFFSET 0
       ) THEN 'duplicate-key'
-      WHEN r.status = 'pending' AND r.open_max <= (
+      WHEN r_status[at] = 'pending' AND r_open_max[at] <= (
         SELECT count(*) FROM requests WHERE coalesce(now_status, requests.status) = 'pending'
-          AND requests.agent_id = r.agent AND coalesce(now_expires_ms, expires_ms) > r.created
+          AND requests.agent_id = r_agent[at] AND coalesce(now_expires_ms, expires_ms) > r_created[at]
       ) THEN 'too-many-open'
-      WHEN EXISTS (SELECT 1 FROM requests WHERE requests.id = r.id) THEN 'duplicate-id'
-      WHEN r.at = ANY (moved) THEN 'meters-moved'
+      WHEN EXISTS (SELECT 1 FROM requests WHERE requests.id = r_id[at] OFFSET 0) THEN 'duplicate-id'
+      WHEN at = ANY (moved) THEN 'meters-moved'
       ELSE 'stored'
-    END ORDER BY r.at),
+    END ORDER BY at),
     -- In one look with the comparison: who has stored the key since is met by the index.
-    array_agg(CASE WHEN r.key IS NOT NULL THEN coalesce((
-      SELECT max(idempotency_turn) + 1 FROM requests WHERE requests.agent_id = r.agent AND idempotency_key = r.key), 0)
-    END ORDER BY r.at)
+    array_agg(CASE WHEN r_key[at] IS NOT NULL THEN coalesce((
+      SELECT max(idempotency_turn) + 1 FROM requests WHERE requests.agent_id = r_agent[at] AND idempotency_key = r_key[at]), 0)
+    END ORDER BY at)
   INTO results, turns
-  FROM unnest(r_id, r_agent, r_status, r_created, r_key, r_open_max, b_agent, b_version, b_key_end, b_switches,
-      b_policies, b_nonce)
-    WITH ORDINALITY AS r(id, agent, status, created, key, open_max, b_agent, b_version, b_key_end, b_switches,
-      b_policies, b_nonce, at);
+  FROM generate_series(1, cardinality(r_id)) AS at;
   -- One that was decided on what an earlier one has entered falls with it.
   IF cardinality(e_request) > 0 AND NOT 'stored' = ALL (results) THEN
     FOR i IN 2..cardinality(r_id) LOOP
@@ -242,13 +251,12 @@ BEGIN
   -- By idempotency key, so that two processes that use the same ones do not wait for each other.
   INSERT INTO requests (sequence, follows, hash, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, slot, lane, idempotency_turn)
-    SELECT r.number, r.follows, r.hash, r.id, r.agent, r.action, r.outcome, r.status, r.created, r.decided, r.expires,
-      r.key, r.digest, r.until, r.record, p_slot, coalesce(p_slot + 1, 0), r.turn
-    FROM unnest(numbers, follows, hashes, r_id, r_agent, r_action, r_outcome, r_status, r_created, r_decided, r_expires,
-      r_key, r_digest, r_until, r_record, turns)
-      AS r(number, follows, hash, id, agent, action, outcome, status, created, decided, expires, key, digest, until, record, turn)
-    WHERE r.number IS NOT NULL
-    ORDER BY CASE WHEN r.key IS NOT NULL THEN r.agent COLLATE "C" END, r.key COLLATE "C", r.number;
+    SELECT numbers[at], follows[at], hashes[at], r_id[at], r_agent[at], r_action[at], r_outcome[at], r_status[at],
+      r_created[at], r_decided[at], r_expires[at], r_key[at], r_digest[at], r_until[at], r_record[at], p_slot,
+      coalesce(p_slot + 1, 0), turns[at]
+    FROM generate_series(1, cardinality(r_id)) AS at
+    WHERE numbers[at] IS NOT NULL
+    ORDER BY CASE WHEN r_key[at] IS NOT NULL THEN r_agent[at] COLLATE "C" END, r_key[at] COLLATE "C", at;
   IF cardinality(e_request) > 0 THEN
     INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written, slot)
       SELECT e.definition, r_id[e.request], e.key, r_decided[e.request], e.certain, e.value, pg_current_xact_id(), p_slot
