@@ -127,7 +127,7 @@ describe('writ verify-bundle', () => {
     expect(facts).toMatchObject({ actions: 1, rules: 1, content: { listFiles: ['vendors.txt'] } });
     for (const lie of [
       { digest: 'a'.repeat(64) },
-      { about: '{}' },
+      { about: new TextEncoder().encode('{}') },
       { titles: [['order.place', []]] as never },
     ]) {
       const told = await writeBundle({ ...bundle, facts: { ...facts!, ...lie } }, null);

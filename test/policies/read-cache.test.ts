@@ -37,7 +37,7 @@ describe('reading with a memory', () => {
   it('does not read again what was last touched long ago, unless it is told to', async () => {
     const memory = createReadCache();
     const reads: string[] = [];
-    const read = async (file: FoundFile) => {
+    const read = () => async (file: FoundFile) => {
       reads.push(file.path);
       return { path: file.path, text: '# a\n' };
     };

@@ -46,8 +46,8 @@ export interface CompiledSet {
   readonly rules: number;
   /** By key, of the actions that have one. */
   readonly titles: ReadonlyMap<string, Title>;
-  /** `AboutPolicies` as JSON: read only when somebody asks. */
-  readonly about: string;
+  /** `SetSummary` as JSON in UTF-8: read only when somebody asks. */
+  readonly about: Uint8Array;
   /** What it was made from. */
   readonly texts: SetTexts;
 }

@@ -10,7 +10,7 @@ import { commitOf } from './commit.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import type { CompiledSet, CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
 import { Follower, type FollowListener, patienceMs, type Snapshot } from './follow.ts';
-import { findKeptSet, forgetKeptSet, keepSet, type SetToKeep } from './kept-set.ts';
+import { findKeptSet, forgetKeptSet, keepSet, readKeptFile, type SetToKeep } from './kept-set.ts';
 import type { ReadSources } from './read.ts';
 import type { CompiledContent, SetCompiler } from './set-compiler.ts';
 
@@ -51,14 +51,15 @@ class CompilerWorker implements FollowListener {
   #commit: string | null = null;
   #isBusy = false;
   readonly #keptIn: string | null;
-  /** Nothing has been compiled yet, so that what was kept may be faster. */
-  #isFirst = true;
+  /** What an earlier start has kept, read while the directory is; null once something has been compiled. */
+  #kept: Promise<Uint8Array | null> | null;
 
   constructor(port: MessagePort, data: CompilerData, makeCompiler: MakeCompiler) {
     const { directory, active, avoided, keptIn } = data;
     this.#port = port;
     this.#directory = directory;
     this.#keptIn = keptIn;
+    this.#kept = keptIn === null ? null : readKeptFile(keptIn);
     this.#makeCompiler = makeCompiler;
     this.#active = active;
     this.#avoided = avoided;
@@ -121,9 +122,11 @@ class CompilerWorker implements FollowListener {
   async #compileWhole(first: Snapshot): Promise<Snapshot> {
     const kept = await this.#findKept(first.read);
     const { compilation, snapshot } = await this.#compileAtRest(kept, first);
-    const toKeep = await this.#sendResult(compilation, snapshot);
-    if (compilation !== kept) await this.#keep(toKeep);
-    else await this.#compileKept(snapshot);
+    const isKept = compilation === kept;
+    const toKeep = isKept || this.#keptIn === null ? null : setToKeep(compilation);
+    await this.#sendResult(compilation, snapshot);
+    if (isKept) await this.#compileKept(snapshot);
+    else await this.#keep(toKeep);
     return snapshot;
   }
 
@@ -143,8 +146,9 @@ class CompilerWorker implements FollowListener {
 
   /** At the first compilation of this thread, what was kept of the same content. */
   async #findKept(read: ReadSources): Promise<Compilation | null> {
-    if (!this.#isFirst || this.#keptIn === null) return null;
-    const found = await findKeptSet(this.#keptIn, read);
+    const bytes = await this.#kept;
+    this.#kept = null;
+    const found = await findKeptSet(bytes, read);
     return found && { content: contentOf(read, found.listFiles), result: found.result };
   }
 
@@ -166,7 +170,6 @@ class CompilerWorker implements FollowListener {
 
   async #compileOne(read: ReadSources): Promise<Compilation> {
     const content = contentOf(read, this.#listFiles);
-    this.#isFirst = false;
     this.#send({ kind: 'compiling', content });
     try {
       this.#compiler ??= await this.#makeCompiler();
@@ -188,22 +191,21 @@ class CompilerWorker implements FollowListener {
     }
   }
 
-  /** Returns what of a set is to be kept: what is sent is this thread's no longer. */
-  async #sendResult({ content, result }: Compilation, snapshot: Snapshot): Promise<SetToKeep | null> {
+  /** What is sent is this thread's no longer. */
+  async #sendResult({ content, result }: Compilation, snapshot: Snapshot): Promise<void> {
     this.#avoided = null;
     if (result.kind === 'failed') {
       this.#failed = content;
-      this.#send(result);
-      return null;
+      return this.#send(result);
     }
     this.#commit = await commitOf(this.#directory);
     this.#failed = null;
     this.#active = content;
     this.#follower.noteActive(snapshot);
     const set: CompiledSet = { ...result.set, content, commit: this.#commit };
-    const toKeep = this.#keptIn === null ? null : { ...set, program: structuredClone(set.program) };
-    this.#send({ kind: 'compiled', set }, transferOf(set.program));
-    return toKeep;
+    this.#send({ kind: 'compiled', set }, [
+      ...new Set([...transferOf(set.program), set.about.buffer as ArrayBuffer]),
+    ]);
   }
 
   async #sendSame(): Promise<void> {
@@ -229,6 +231,13 @@ interface CompiledSnapshot {
 interface Compilation {
   readonly content: SetContent;
   readonly result: CompiledContent['result'];
+}
+
+/** A copy of what serving takes. */
+function setToKeep({ content, result }: Compilation): SetToKeep | null {
+  if (result.kind === 'failed') return null;
+  const { texts: _, ...set } = result.set;
+  return structuredClone({ ...set, content });
 }
 
 function contentOf(read: ReadSources, listFiles: readonly string[]): SetContent {

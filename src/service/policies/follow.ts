@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Look, look, type ReadSources, readPolicies } from './read.ts';
 import { createReadCache } from './read-cache.ts';
 import { quickMs, Settling } from './settle.ts';
+import { bytesOfText } from './text-bytes.ts';
 import { type Watch, watch } from './watch.ts';
 
 /** A state of the directory in which nothing moved while it was read. */
@@ -30,6 +31,7 @@ export interface FollowListener {
   onImpaired(error: unknown): void;
 }
 
+const lineFeed = 0x0a;
 /** How often a look is taken without an event. */
 const pollMs = 1_000;
 /** Looks without an event take at most this part of the time; where they would, they are rarer. */
@@ -148,7 +150,7 @@ export class Follower {
     const after = await look(this.#directory, this.#listFiles);
     if (after.mark !== before.mark) return quickMs;
     const unended = [...read.sources.files, ...lists].filter(
-      (one) => 'text' in one && !one.text.endsWith('\n'),
+      (one) => 'text' in one && bytesOfText(one).at(-1) !== lineFeed,
     );
     const stillMissingMs = this.#settling.missingForMs(
       unended.map(({ path }) => path),

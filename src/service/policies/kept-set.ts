@@ -2,9 +2,10 @@
 // program. INVARIANT: it is found only for the texts, the code and the platform that it was made from, and where no bit of it is another;
 // whatever is wrong with the file costs a compilation and nothing else.
 
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type OpenedBundle, readBundle, writeBundle } from './compiled/bundle.ts';
+import { readBundle, writeBundle } from './compiled/bundle.ts';
 import { engineMark } from './compiled/engine-mark.ts';
 import type { CompiledSet } from './compiler-messages.ts';
 import type { ReadSources } from './read.ts';
@@ -14,10 +15,18 @@ import { packTexts } from './texts.ts';
 /** What is kept of a set: its program stays with the caller, and no text is copied. */
 export type SetToKeep = Omit<CompiledSet, 'texts' | 'commit'>;
 
-/** What was kept for what was read; null for none. Never rejects. */
-export async function findKeptSet(file: string, read: ReadSources): Promise<CompiledContent | null> {
-  if (read.diagnostics.length > 0) return null;
-  const kept = await openKept(file);
+/** The bytes of what was kept; null for none. Never rejects. */
+export async function readKeptFile(file: string): Promise<Uint8Array | null> {
+  return await readFile(file).catch(() => null);
+}
+
+/** What was kept for what was read, out of bytes that are used for nothing else; null for none. Never rejects. */
+export async function findKeptSet(
+  bytes: Uint8Array | null,
+  read: ReadSources,
+): Promise<CompiledContent | null> {
+  if (bytes === null || read.diagnostics.length > 0) return null;
+  const kept = await readBundle(bytes, undefined, { sha256, isGivenAway: true }).catch(() => null);
   if (kept?.facts === undefined || kept.engine !== engineMark()) return null;
   const { content, titles, ...named } = kept.facts;
   if (read.contentHash(content.listFiles) !== content.hash) return null;
@@ -52,8 +61,6 @@ export async function forgetKeptSet(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-async function openKept(file: string): Promise<OpenedBundle | null> {
-  return await readFile(file)
-    .then((bytes) => readBundle(bytes))
-    .catch(() => null);
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest();
 }

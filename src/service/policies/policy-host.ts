@@ -339,7 +339,7 @@ function activate(
   let known: SetSummary | null = null;
   let asks: ReadonlyMap<string, AskedRule> | null = null;
   const about = (): SetSummary => {
-    known ??= JSON.parse(set.about) as SetSummary;
+    known ??= JSON.parse(new TextDecoder().decode(set.about)) as SetSummary;
     return known;
   };
   return {

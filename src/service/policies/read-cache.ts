@@ -5,18 +5,20 @@
 import type { ListFile } from '../../language/check/messages/list-files.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
+import { bytesOfText } from './text-bytes.ts';
 import type { FoundFile, Stamp } from './walk.ts';
 
 export interface ReadCache {
   /** Each file as it was read before, or as it is read now. Those that are gone are forgotten. */
-  files(found: readonly FoundFile[], read: ReadOne): Promise<readonly (SourceText | Diagnostic)[]>;
+  files(found: readonly FoundFile[], readerOf: ReaderOf): Promise<readonly (SourceText | Diagnostic)[]>;
   /** Reads list files for one snapshot, each at most once. */
   lists(at: (path: string) => ListPlace): (path: string) => ListFile;
   /** Everything is read again the next time; what turns out equal keeps its identity. */
   distrust(): void;
 }
 
-type ReadOne = (file: FoundFile) => Promise<SourceText | Diagnostic>;
+/** What reads each of these files, which are read together. */
+type ReaderOf = (files: readonly FoundFile[]) => (file: FoundFile) => Promise<SourceText | Diagnostic>;
 
 interface ListPlace {
   readonly place: { readonly mark: string; readonly stamp: Stamp | null };
@@ -36,14 +38,15 @@ export function createReadCache(): ReadCache {
   let lists = new Map<string, Remembered<ListFile>>();
 
   return {
-    async files(found, read) {
+    async files(found, readerOf) {
       const next: typeof files = new Map();
+      const isKnown = (file: FoundFile): boolean => files.get(file.path)?.mark === fullMark(file);
+      const read = readerOf(found.filter((file) => !isKnown(file)));
       for (const file of found) {
         const known = files.get(file.path);
         const readAtMs = Date.now();
-        const mark = `${file.realPath} ${file.mark}`;
-        const value = known?.mark === mark ? known.value : same(known?.value, await read(file));
-        next.set(file.path, remembered(value, { mark, stamp: file.stamp }, readAtMs));
+        const value = isKnown(file) ? known!.value : same(known?.value, await read(file));
+        next.set(file.path, remembered(value, { mark: fullMark(file), stamp: file.stamp }, readAtMs));
       }
       files = next;
       return found.map(({ path }) => next.get(path)!.value);
@@ -80,11 +83,16 @@ function remembered<T extends object>(
   return { mark: isSure ? mark : never, value };
 }
 
+function fullMark({ realPath, mark }: FoundFile): string {
+  return `${realPath} ${mark}`;
+}
+
 /** The mark of no file. */
 const never = '';
 
 /** The earlier value where the two are equal. */
 function same<T extends object>(known: T | undefined, read: T): T {
-  const isSame = known !== undefined && 'text' in known && 'text' in read && known.text === read.text;
-  return isSame ? known : read;
+  const isText = (value: object): value is SourceText => 'text' in value;
+  if (known === undefined || !isText(known) || !isText(read)) return read;
+  return Buffer.compare(bytesOfText(known), bytesOfText(read)) === 0 ? known : read;
 }

@@ -2,7 +2,7 @@
 // file is read at most once and kept, so that every stage that asks later sees the same bytes.
 // INVARIANT: nothing here throws for what stands on disk: a file that cannot be taken is a diagnostic.
 
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -12,6 +12,7 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import { memo } from '../../language/value/memo.ts';
 import type { PolicySources } from '../../pipeline.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
+import { bytesOfText, createTextRoom, type TextRoom, textOverBytes } from './text-bytes.ts';
 import {
   type FoundFile,
   firstPolicyHelp,
@@ -97,15 +98,16 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
 export async function readPolicyText(
   path: string,
   file: FoundFile | null = null,
+  room: TextRoom = (path) => readFileSync(path),
 ): Promise<SourceText | Diagnostic> {
   const name = file?.path ?? path;
   if (file !== null && file.stamp.sizeBytes > policyBytesMax) return tooLarge(name);
   try {
-    const bytes = readFileSync(file?.realPath ?? path);
+    const bytes = room(file?.realPath ?? path, file?.stamp.sizeBytes ?? 0);
     // A file may grow between the look at its size and the read.
     if (bytes.length > policyBytesMax) return tooLarge(name);
-    const text = decode(bytes);
-    if (text !== null) return { path: name, text };
+    const text = textOverBytes(name, bytes);
+    if (text !== null) return text;
     return sourceDiagnostic('file-not-utf8', name, `\`${name}\` is not valid UTF-8`);
   } catch (error) {
     return sourceDiagnostic('file-unreadable', name, `\`${name}\` ${why(error)}`);
@@ -154,16 +156,20 @@ async function snapshot(
   { root, files: found, diagnostics }: Walked,
   cache = createReadCache(),
 ): Promise<ReadSources> {
-  const read = await cache.files(found, (file) => readPolicyText(file.realPath, file));
+  const read = await cache.files(found, (files) => {
+    const sizes = files.map(({ stamp }) => stamp.sizeBytes).filter((size) => size <= policyBytesMax);
+    const room = createTextRoom(sizes.reduce((sum, size) => sum + size, 0));
+    return (file) => readPolicyText(file.realPath, file, room);
+  });
   const files = read.filter((one): one is SourceText => 'text' in one);
   const faults = sortDiagnostics([...diagnostics, ...read.filter((one): one is Diagnostic => 'code' in one)]);
   const lists = cache.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
-  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  const byPath = new Map(files.map((file) => [file.path, file]));
   return {
     root,
     sources: { files, readListFile: lists },
     diagnostics: faults,
-    sourceOf: (path) => texts.get(path) ?? null,
+    sourceOf: (path) => byPath.get(path)?.text ?? null,
     found,
     contentHash: (listFiles) =>
       contentHashOf(files, faults, new Map(listFiles.map((path) => [path, lists(path)]))),
@@ -259,20 +265,20 @@ export function contentHashOf(
   diagnostics: readonly Diagnostic[],
   lists: ReadonlyMap<string, ListFile>,
 ): string {
-  const hash = createHash('sha256');
-  const add = (...parts: readonly string[]): void => void hash.update(`${JSON.stringify(parts)}\n`);
+  const whole = createHash('sha256');
+  const add = (...parts: readonly string[]): void => void whole.update(`${JSON.stringify(parts)}\n`);
   for (const file of files) add('policy', file.path, textHash(file));
   for (const { code, span } of diagnostics) add('fault', span.file, code);
   for (const [path, list] of [...lists].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     if ('text' in list) add('list', path, textHash(list));
     else add('no-list', path, list.code);
   }
-  return hash.digest('hex');
+  return whole.digest('hex');
 }
 
 const textHashes = new WeakMap<object, string>();
 
-/** What was read is never changed, so its hash is taken once. */
+/** Of its UTF-8, taken once: what was read is never changed. */
 function textHash(source: { readonly text: string }): string {
-  return memo(textHashes, source, () => createHash('sha256').update(source.text).digest('hex'));
+  return memo(textHashes, source, () => hash('sha256', bytesOfText(source), 'hex'));
 }

@@ -43,7 +43,7 @@ export function toldOf(
     actions: set.actions.size,
     rules: countRules(set.policies),
     titles: titlesOf(set.actions),
-    about: summaryJson(set),
+    about: new TextEncoder().encode(summaryJson(set)),
   };
 }
 

@@ -2,8 +2,8 @@
 // into the same bytes, and none is copied from one to the next. INVARIANT: a path is one relative to the policy
 // directory, and nothing is found here but what was read as a part of this set.
 
-import { memo } from '../../language/value/memo.ts';
 import type { ReadSources } from './read.ts';
+import { bytesOfText } from './text-bytes.ts';
 
 export interface SetTexts {
   /** UTF-8, one text after the other. */
@@ -29,17 +29,37 @@ export function packTexts({ sources }: Pick<ReadSources, 'sources'>, listFiles: 
   });
   const policies = sources.files.map((source) => ({ path: source.path, kind: 'policy', source }) as const);
   const files = [...policies, ...lists].toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const sizes = files.map(({ source }) => sizeOf(source));
-  const bytes = new SharedArrayBuffer(sizes.reduce((sum, size) => sum + size, 0));
-  const view = Buffer.from(bytes);
+  const parts = files.map(({ source }) => bytesOfText(source));
   let start = 0;
-  const entries = files.map(({ path, kind, source }, at): TextEntry => {
-    const entry = { path, kind, start, end: start + sizes[at]! };
-    view.write(source.text, start, 'utf8');
+  const entries = files.map(({ path, kind }, at): TextEntry => {
+    const entry = { path, kind, start, end: start + parts[at]!.length };
     start = entry.end;
     return entry;
   });
-  return { bytes, index: JSON.stringify(entries) };
+  return { bytes: readTogether(parts) ?? copied(parts), index: JSON.stringify(entries) };
+}
+
+/** The piece of memory in which they were read, where it holds them one after the other and nothing else. */
+function readTogether(parts: readonly Uint8Array[]): SharedArrayBuffer | null {
+  const piece = parts[0]?.buffer;
+  if (!(piece instanceof SharedArrayBuffer)) return null;
+  let end = 0;
+  for (const { buffer, byteOffset, length } of parts) {
+    if (buffer !== piece || byteOffset !== end) return null;
+    end += length;
+  }
+  return end === piece.byteLength ? piece : null;
+}
+
+function copied(parts: readonly Uint8Array[]): SharedArrayBuffer {
+  const bytes = new SharedArrayBuffer(parts.reduce((sum, { length }) => sum + length, 0));
+  const view = new Uint8Array(bytes);
+  let end = 0;
+  for (const part of parts) {
+    view.set(part, end);
+    end += part.length;
+  }
+  return bytes;
 }
 
 export function entriesOf({ index }: SetTexts): readonly TextEntry[] {
@@ -55,11 +75,4 @@ export function textOfFile({ bytes }: SetTexts, { start, end }: TextEntry, bytes
     Uint8Array.prototype.slice.call(new Uint8Array(bytes), start, last),
     { stream: last < end },
   );
-}
-
-const sizes = new WeakMap<object, number>();
-
-/** What was read is never changed. */
-function sizeOf(source: { readonly text: string }): number {
-  return memo(sizes, source, () => Buffer.byteLength(source.text));
 }

@@ -43,8 +43,8 @@ export interface SetFacts {
   readonly actions: number;
   readonly rules: number;
   readonly titles: readonly (readonly [action: string, title: Title])[];
-  /** `SetSummary` as JSON: read only when somebody asks. */
-  readonly about: string;
+  /** `SetSummary` as JSON in UTF-8: read only when somebody asks. */
+  readonly about: Uint8Array;
 }
 
 export interface OpenedBundle extends Bundle {
@@ -91,7 +91,7 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
   const { madeMs, commit, facts, engine } = bundle;
   const { whole, bytes: program } = wholeOf(bundle.program);
   const texts = bundle.texts.map(({ text }) => new TextEncoder().encode(text));
-  const about = new TextEncoder().encode(facts?.about ?? '');
+  const about = facts?.about ?? new Uint8Array();
   const header: Header = {
     writ: release,
     madeMs,
@@ -102,7 +102,10 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
     texts: bundle.texts.map(({ path, kind }, at) => ({ path, kind, bytes: texts[at]!.length })),
     program: whole,
   };
-  const head = new TextEncoder().encode(JSON.stringify(header));
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const before = [headerStart, json.length, about.length, ...texts.map(({ length }) => length)];
+  // White space behind the header, so that the numbers of the program are where a processor reads them in place.
+  const head = joined([json, spaces.subarray(0, -before.reduce((sum, length) => sum + length) & 3)]);
   const start = new Uint8Array(headerStart);
   start.set(bundleMagic);
   start[bundleMagic.length] = signer === null ? 0 : 1;
@@ -112,8 +115,21 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
   return signer === null ? signed : joined([signed, signer.sign(signed)]);
 }
 
+const spaces = new TextEncoder().encode('   ');
+
+export interface ReadOptions {
+  /** Computes SHA-256; the platform's own, which copies the bytes, where it is left out. */
+  readonly sha256?: (bytes: Uint8Array) => Uint8Array;
+  /** The bytes are not used elsewhere: program and summary share their memory. */
+  readonly isGivenAway?: boolean;
+}
+
 /** `key`, 32 bytes in base64url: whose signature it must have. Throws a BundleError for what must not be used. */
-export async function readBundle(given: Uint8Array, key?: string): Promise<OpenedBundle> {
+export async function readBundle(
+  given: Uint8Array,
+  key?: string,
+  { sha256, isGivenAway = false }: ReadOptions = {},
+): Promise<OpenedBundle> {
   // What slices a Node buffer shares its memory.
   const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   const isSigned = bytes[bundleMagic.length] === 1;
@@ -121,7 +137,7 @@ export async function readBundle(given: Uint8Array, key?: string): Promise<Opene
   if (end < headerStart || !bundleMagic.every((byte, at) => byte === bytes[at]))
     throw new BundleError('this is no bundle of policies');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const digest = await sha256Of(bytes.subarray(0, end));
+  const digest = await (sha256 ?? sha256Of)(bytes.subarray(0, end));
   if (!digest.every((byte, at) => byte === bytes[end + at]))
     throw new BundleError('the bundle is damaged: its contents are not those of its checksum');
   const bodyStart = headerStart + view.getUint32(bundleMagic.length + 1, true);
@@ -131,21 +147,22 @@ export async function readBundle(given: Uint8Array, key?: string): Promise<Opene
   if (header.writ !== release)
     throw new BundleError(`the bundle is of release ${header.writ}, and this is ${release}`);
   let at = bodyStart;
-  const nextText = (length: number): string => {
+  const next = (length: number): Uint8Array => {
     at += length;
-    return textOf(bytes.subarray(at - length, at));
+    return bytes.subarray(at - length, at);
   };
   const texts = header.texts.map(
-    ({ path, kind, bytes: length }): BundledText => ({ path, kind, text: nextText(length) }),
+    ({ path, kind, bytes: length }): BundledText => ({ path, kind, text: textOf(next(length)) }),
   );
-  const facts = header.facts && factsOf(header.facts, nextText(header.facts.aboutBytes));
-  const { madeMs, commit, key: own, engine } = header;
+  const own = (part: Uint8Array): Uint8Array => (isGivenAway ? part : part.slice());
+  const facts = header.facts && factsOf(header.facts, own(next(header.facts.aboutBytes)));
+  const { madeMs, commit, engine } = header;
   return {
     madeMs,
     commit,
-    key: own,
+    key: header.key,
     texts,
-    program: packedOfWhole(header.program, bytes.subarray(at, end)),
+    program: packedOfWhole(header.program, own(bytes.subarray(at, end))),
     ...(facts === undefined ? {} : { facts }),
     ...(engine === undefined ? {} : { engine }),
   };
@@ -155,7 +172,7 @@ function withoutAbout({ about: _, ...facts }: SetFacts): Omit<SetFacts, 'about'>
   return facts;
 }
 
-function factsOf({ aboutBytes: _, ...facts }: NonNullable<Header['facts']>, about: string): SetFacts {
+function factsOf({ aboutBytes: _, ...facts }: NonNullable<Header['facts']>, about: Uint8Array): SetFacts {
   return { ...facts, about };
 }
 

@@ -7,7 +7,12 @@ import { wholeOf } from '../../../../language/program/packed/whole.ts';
 import { compileToProgram } from '../../../../pipeline.ts';
 import { bundleContents } from '../../../../service/policies/bundles/bundle-contents.ts';
 import { sourcesOf } from '../../../../service/policies/bundles/read-sources.ts';
-import { BundleError, type OpenedBundle, readBundle } from '../../../../service/policies/compiled/bundle.ts';
+import {
+  BundleError,
+  type OpenedBundle,
+  readBundle,
+  type SetFacts,
+} from '../../../../service/policies/compiled/bundle.ts';
 import { fileError } from '../../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../../output/output.ts';
 import { signedText } from './build.ts';
@@ -71,6 +76,12 @@ function saysWhatItsTextsSay({ texts, program, facts }: OpenedBundle): boolean {
   const read = sourcesOf({ texts });
   const made = bundleContents(read, compileToProgram(read.sources));
   if (made === null || !isDeepStrictEqual(wholeOf(made.program), wholeOf(program))) return false;
-  // As they are read from a file.
-  return facts === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(made.facts)), facts);
+  return (
+    facts === undefined || (made.facts !== undefined && isDeepStrictEqual(asRead(made.facts), asRead(facts)))
+  );
+}
+
+/** As they are read from a file. */
+function asRead(facts: SetFacts): unknown {
+  return JSON.parse(JSON.stringify({ ...facts, about: Buffer.from(facts.about).toString('base64') }));
 }
