@@ -109,7 +109,8 @@ let axeSource: string | null = null;
 /** What axe finds on the page as it is, as text; empty where all is well. WCAG 2.2 AA and best practices. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   axeSource ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axeSource);
+  // A page keeps it until it loads another address.
+  if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(axeSource);
   const violations = (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   )) as readonly { id: string; help: string; nodes: readonly { html: string; failureSummary?: string }[] }[];
