@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import pg from 'pg';
 import { verifyChain } from '../src/service/audit/verify.ts';
@@ -144,7 +145,7 @@ async function appends(server: PostgresServer): Promise<readonly Target[]> {
       // The first warms both up.
       if (round > 0) ratios.get(size)?.push(own / alone);
     }
-  const bytes = await bytesOf(server, name, append);
+  const bytes = await bytesOf(server, { database: name, writer: writer?.pid ?? 0 }, append);
   await bare.end();
   await store.close();
   return [
@@ -157,18 +158,24 @@ async function appends(server: PostgresServer): Promise<readonly Target[]> {
   ];
 }
 
+/** Until a connection has told the server what it has written, in milliseconds. */
+const statisticsMs = 1_500;
+
+/** Of what stores them: the search index, which follows on a connection of its own, is no part of it. */
 async function bytesOf(
   server: PostgresServer,
-  database: string,
+  { database, writer }: { readonly database: string; readonly writer: number },
   append: (rows: readonly RequestRow[]) => Promise<void>,
 ): Promise<readonly Target[]> {
-  const measure = async () =>
-    (
-      await server.query<{ wal: string; table: string; count: string }>(
-        `SELECT pg_current_wal_lsn() - '0/0' AS wal, pg_total_relation_size('requests') AS table, count(*) AS count FROM requests`,
-        database,
-      )
-    )[0];
+  const measure = async () => {
+    await pause(statisticsMs);
+    const [found] = await server.query<{ wal: string; table: string; count: string }>(
+      `SELECT (pg_stat_get_backend_wal(${writer})).wal_bytes AS wal, pg_total_relation_size('requests') AS table, count(*) AS count
+       FROM requests`,
+      database,
+    );
+    return found;
+  };
   // After a checkpoint each page is logged whole once, also those of the index by agent: that is no part of what a record takes.
   await server.query('CHECKPOINT', database);
   for (let batch = 0; batch < 20; batch += 1) await append(rowsOf(64));
