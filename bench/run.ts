@@ -20,8 +20,25 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '3' },
     engines: { type: 'string' },
     results: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 });
+
+if (values.help) {
+  console.log(`npm run bench -- [options] [REV]
+
+  --quick          small sizes and few peers, in two minutes
+  --only NAMES     some of ${sectionNames.join(',')}
+  --engines NAMES  some of ${engineKeys.join(',')}
+  --rounds N       3 where it is left out
+  --results DIR    writes tables, figures and plots there; a whole run writes into bench/results
+  REV              compares this working tree with another revision instead
+
+npm run bench
+npm run bench -- --only actions,wild --rounds 5
+npm run bench -- main~10`);
+  process.exit();
+}
 
 const started = performance.now();
 const log = (line: string): void => {
