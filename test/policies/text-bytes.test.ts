@@ -59,6 +59,9 @@ describe('the texts of a set', () => {
     const texts = packTexts(await readPolicies(folder, memory), []);
     expect(entriesOf(texts).map((entry) => textOfFile(texts, entry))).toEqual(['# a\n', '# newer\n']);
     expect(texts.bytes.byteLength).toBe(12);
+    // Nothing keeps what was read before.
+    const { files } = (await readPolicies(folder, memory)).sources;
+    expect(files.map((file) => bytesOfText(file).buffer)).toEqual([texts.bytes, texts.bytes]);
     writeFileSync(join(folder, 'a.policy'), '\ufeff# a\n');
     const marked = packTexts(await readPolicies(folder), []);
     expect(entriesOf(marked).map((entry) => textOfFile(marked, entry))).toEqual(['# a\n', '# newer\n']);

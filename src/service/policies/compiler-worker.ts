@@ -59,7 +59,8 @@ class CompilerWorker implements FollowListener {
     this.#port = port;
     this.#directory = directory;
     this.#keptIn = keptIn;
-    this.#kept = keptIn === null ? null : readKeptFile(keptIn);
+    // Where a set is active there is nothing to win.
+    this.#kept = keptIn === null || active !== null ? null : readKeptFile(keptIn);
     this.#makeCompiler = makeCompiler;
     this.#active = active;
     this.#avoided = avoided;

@@ -17,17 +17,21 @@ export function bytesOfText(source: { readonly text: string }): Uint8Array {
 export function textOverBytes(path: string, bytes: Uint8Array): SourceText | null {
   if (!isUtf8(bytes)) return null;
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const own = hasMark ? bytes.subarray(3) : bytes;
   let decoded: string | null = null;
   const source: SourceText = {
     path,
     get text() {
-      decoded ??= new TextDecoder('utf-8', { ignoreBOM: true }).decode(own);
+      decoded ??= new TextDecoder('utf-8', { ignoreBOM: true }).decode(known.get(source));
       return decoded;
     },
   };
-  known.set(source, own);
+  known.set(source, hasMark ? bytes.subarray(3) : bytes);
   return source;
+}
+
+/** The same bytes elsewhere, from now on: nothing keeps those of before for the sake of this text. */
+export function moveText(source: { readonly text: string }, bytes: Uint8Array): void {
+  known.set(source, bytes);
 }
 
 /** Room for files that are read together: one piece of shared memory, as each piece costs time and an end of a page. */

@@ -3,7 +3,7 @@
 // directory, and nothing is found here but what was read as a part of this set.
 
 import type { ReadSources } from './read.ts';
-import { bytesOfText } from './text-bytes.ts';
+import { bytesOfText, moveText } from './text-bytes.ts';
 
 export interface SetTexts {
   /** UTF-8, one text after the other. */
@@ -36,7 +36,13 @@ export function packTexts({ sources }: Pick<ReadSources, 'sources'>, listFiles: 
     start = entry.end;
     return entry;
   });
-  return { bytes: readTogether(parts) ?? copied(parts), index: JSON.stringify(entries) };
+  const bytes = readTogether(parts) ?? copied(parts);
+  // What was read before may go once each text is here.
+  for (const [at, { source }] of files.entries()) {
+    const { start, end } = entries[at]!;
+    moveText(source, new Uint8Array(bytes, start, end - start));
+  }
+  return { bytes, index: JSON.stringify(entries) };
 }
 
 /** The piece of memory in which they were read, where it holds them one after the other and nothing else. */
