@@ -32,6 +32,16 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.requests.append(row, limits, entries)).toBe('stored');
       return row;
     };
+    /** Ids of the requests that count, page by page to the last. */
+    const countedPages = async (countMax: number): Promise<readonly string[][]> => {
+      const pages: string[][] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const { requests, next } = await store.meters.counted({ sinceMs: startMs, after, countMax });
+        pages.push(requests.map(({ id }) => id));
+        after = next;
+      }
+      return pages;
+    };
     const change = (requestId: string, status: RequestStatus, decidedAtMs: number | null) => {
       const state = { status, decidedAtMs, expiresAtMs: startMs + 1_000_000 };
       const event = { atMs: startMs + 7, who: 'system', what: 'decided', state, detail: {} } as const;
@@ -149,9 +159,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       const rejected = await add(pendingRow({ createdAtMs: startMs + 2 }));
       await change(late.id, 'approved', startMs + 6);
       await change(rejected.id, 'rejected', startMs + 6);
-      const page = (after: number, countMax: number) =>
-        store.meters.counted({ sinceMs: startMs, after, countMax });
-      const { requests, next } = await page(0, 10);
+      const { requests, next } = await store.meters.counted({ sinceMs: startMs, after: 0, countMax: 10 });
       expect(next).toBeNull();
       expect(requests.map(({ id, grantedAtMs }) => [id, grantedAtMs])).toEqual([
         [old.id, null],
@@ -159,13 +167,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         [granted.id, startMs + 1],
       ]);
       expect(requests[2]).toMatchObject({ actionKey: granted.actionKey, recordJson: granted.recordJson });
-      const singly: string[] = [];
-      for (let after: number | null = 0; after !== null; ) {
-        const one = await page(after, 1);
-        singly.push(...one.requests.map(({ id }) => id));
-        after = one.next;
-      }
-      expect(singly).toEqual([old.id, late.id, granted.id]);
+      expect((await countedPages(1)).flat()).toEqual([old.id, late.id, granted.id]);
     });
 
     test('a request that counts is found behind thousands that do not, a few of them at a time', async () => {
@@ -174,13 +176,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         Array.from({ length: 2 * lookedThroughMax }, () => store.requests.append(requestRow(before), limits)),
       );
       const granted = await add(requestRow({ createdAtMs: startMs + 1, decidedAtMs: startMs + 1 }));
-      const pages: string[][] = [];
-      for (let after: number | null = 0; after !== null; ) {
-        const { requests, next } = await store.meters.counted({ sinceMs: startMs, after, countMax: 10 });
-        pages.push(requests.map(({ id }) => id));
-        after = next;
-      }
-      expect(pages).toEqual([[], [], [granted.id]]);
+      expect(await countedPages(10)).toEqual([[], [], [granted.id]]);
     });
 
     test('entries are added for requests that are recorded and count, each once', async () => {

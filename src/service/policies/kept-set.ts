@@ -2,7 +2,7 @@
 // program. INVARIANT: it is found only for the texts, the code and the platform that it was made from, and where no bit of it is another;
 // whatever is wrong with the file costs a compilation and nothing else.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readBundle, writeBundle } from './compiled/bundle.ts';
@@ -62,5 +62,5 @@ export async function forgetKeptSet(file: string): Promise<void> {
 }
 
 function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest();
+  return hash('sha256', bytes, 'buffer');
 }

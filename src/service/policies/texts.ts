@@ -29,41 +29,40 @@ export function packTexts({ sources }: Pick<ReadSources, 'sources'>, listFiles: 
   });
   const policies = sources.files.map((source) => ({ path: source.path, kind: 'policy', source }) as const);
   const files = [...policies, ...lists].toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const parts = files.map(({ source }) => bytesOfText(source));
+  const texts = files.map(({ source }) => source);
   let start = 0;
-  const entries = files.map(({ path, kind }, at): TextEntry => {
-    const entry = { path, kind, start, end: start + parts[at]!.length };
+  const entries = files.map(({ path, kind, source }): TextEntry => {
+    const entry = { path, kind, start, end: start + bytesOfText(source).length };
     start = entry.end;
     return entry;
   });
-  const bytes = readTogether(parts) ?? copied(parts);
-  // What was read before may go once each text is here.
-  for (const [at, { source }] of files.entries()) {
-    const { start, end } = entries[at]!;
-    moveText(source, new Uint8Array(bytes, start, end - start));
-  }
-  return { bytes, index: JSON.stringify(entries) };
+  return {
+    bytes: readTogether(texts, entries) ?? putTogether(texts, entries),
+    index: JSON.stringify(entries),
+  };
 }
 
-/** The piece of memory in which they were read, where it holds them one after the other and nothing else. */
-function readTogether(parts: readonly Uint8Array[]): SharedArrayBuffer | null {
+type Text = Parameters<typeof bytesOfText>[0];
+
+/** The piece of memory into which they were read, where each is at its entry and nothing else is. */
+function readTogether(texts: readonly Text[], entries: readonly TextEntry[]): SharedArrayBuffer | null {
+  const parts = texts.map(bytesOfText);
   const piece = parts[0]?.buffer;
-  if (!(piece instanceof SharedArrayBuffer)) return null;
-  let end = 0;
-  for (const { buffer, byteOffset, length } of parts) {
-    if (buffer !== piece || byteOffset !== end) return null;
-    end += length;
-  }
-  return end === piece.byteLength ? piece : null;
+  if (!(piece instanceof SharedArrayBuffer) || piece.byteLength !== entries.at(-1)?.end) return null;
+  const isThere = parts.every(
+    ({ buffer, byteOffset }, at) => buffer === piece && byteOffset === entries[at]!.start,
+  );
+  return isThere ? piece : null;
 }
 
-function copied(parts: readonly Uint8Array[]): SharedArrayBuffer {
-  const bytes = new SharedArrayBuffer(parts.reduce((sum, { length }) => sum + length, 0));
-  const view = new Uint8Array(bytes);
-  let end = 0;
-  for (const part of parts) {
-    view.set(part, end);
-    end += part.length;
+/** A new piece, in which the texts have their bytes from now on: what was read before may go. */
+function putTogether(texts: readonly Text[], entries: readonly TextEntry[]): SharedArrayBuffer {
+  const bytes = new SharedArrayBuffer(entries.at(-1)?.end ?? 0);
+  for (const [at, text] of texts.entries()) {
+    const { start, end } = entries[at]!;
+    const own = new Uint8Array(bytes, start, end - start);
+    own.set(bytesOfText(text));
+    moveText(text, own);
   }
   return bytes;
 }

@@ -82,6 +82,6 @@ function saysWhatItsTextsSay({ texts, program, facts }: OpenedBundle): boolean {
 }
 
 /** As they are read from a file. */
-function asRead(facts: SetFacts): unknown {
-  return JSON.parse(JSON.stringify({ ...facts, about: Buffer.from(facts.about).toString('base64') }));
+function asRead({ about, ...others }: SetFacts): unknown {
+  return { others: JSON.parse(JSON.stringify(others)), about };
 }
