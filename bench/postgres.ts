@@ -15,6 +15,7 @@ import type { RequestRow } from '../src/service/store/contract/records.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openStore } from '../src/service/store/open.ts';
 import { plainArray, textArray } from '../src/service/store/postgres/server/arrays.ts';
+import { requestIdOrNull } from '../src/service/store/postgres/server/request-ids.ts';
 import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
 import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
 import type { LoadOptions, LoadResult } from './service/load.ts';
@@ -88,7 +89,7 @@ async function openBare(server: PostgresServer, database: string): Promise<Bare>
     INSERT INTO bare (sequence, follows, hash, slot, lane, id, agent_id, action_key, outcome, status, created_ms, decided_ms,
       expires_ms, record_json)
     SELECT nextval('bare_numbers'), 1, '${hash}', fence.slot, 1, r.*
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::text[]) AS r, fence`;
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::text[]) AS r, fence`;
   return {
     pid: rows[0]?.pid ?? 0,
     async insert(all) {
@@ -98,7 +99,8 @@ async function openBare(server: PostgresServer, database: string): Promise<Bare>
         name: 'bare',
         text,
         values: [
-          ...[texts((one) => one.id), texts((one) => one.agentId), texts((one) => one.actionKey)],
+          plainArray(all.map(({ id }) => requestIdOrNull(id))),
+          ...[texts((one) => one.agentId), texts((one) => one.actionKey)],
           ...[texts((one) => one.outcome), texts((one) => one.status)],
           ...[numbers((one) => one.createdAtMs), numbers((one) => one.decidedAtMs)],
           ...[numbers((one) => one.expiresAtMs), texts((one) => one.recordJson)],

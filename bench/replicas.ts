@@ -163,7 +163,7 @@ async function makeBare({ server, replicas: { database } }: Bench): Promise<stri
   );
   const sent: Readonly<Record<string, string>> = {
     sequence: "nextval('bare_numbers')",
-    id: 'gen_random_uuid()::text',
+    id: 'gen_random_uuid()',
     record_json: 'record',
   };
   const values = columns.map(({ name }) => sent[name] ?? `one.${name}`).join(', ');

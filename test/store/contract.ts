@@ -234,7 +234,8 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         const record = requestRow({ idempotency });
         expect(await store.requests.append(record, limits)).toBe('stored');
         expect(await store.requests.find(record.id)).toEqual(record);
-        expect(await store.requests.find('nothing')).toBeNull();
+        for (const none of ['nothing', '\0', record.id.toUpperCase(), `{${record.id}}`])
+          expect(await store.requests.find(none)).toBeNull();
       });
 
       test('a record comes back as it went in, whatever characters are in it', async () => {

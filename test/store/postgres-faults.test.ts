@@ -370,7 +370,7 @@ test('a text with a zero byte is refused by what it is, and harms no other', asy
     store.meters.spend([], spend([{ ...place, isCertain: true, value: '1' }])),
     store.meters.spend([place], spend([])),
     store.agents.add(agent, keyRow(agent.id)),
-    store.requests.find('\0'),
+    store.agents.find('\0'),
     store.requests.append(requestRow(), limits),
   ];
   const words = ['stored', ...Array.from({ length: 5 }, () => 'zero-byte'), 'stored'];

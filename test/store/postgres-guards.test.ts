@@ -54,8 +54,8 @@ const switched = `INSERT INTO document_kinds VALUES ('${switchKind}', 1)
   ON CONFLICT (kind) DO UPDATE SET generation = document_kinds.generation + 1`;
 const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: startMs + 600_000 };
 
-const readSwitches =
-  'switches := coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0);';
+const readSwitches = `SELECT coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0), policy_digest
+    INTO switches, active FROM control WHERE id = 1;`;
 
 const guards: Readonly<Record<string, Guard>> = {
   'the epoch': {
@@ -248,7 +248,7 @@ const guards: Readonly<Record<string, Guard>> = {
       const store = await scene.open();
       const entered = `SELECT writ_lock_meters('{${spentPlace.definition}}', ARRAY['${spentPlace.key}']);
         INSERT INTO meter_entries (definition, request_id, meter_key, is_certain, written)
-          VALUES ('${spentPlace.definition}', gen_random_uuid()::text, '${spentPlace.key}', true, pg_current_xact_id())`;
+          VALUES ('${spentPlace.definition}', gen_random_uuid(), '${spentPlace.key}', true, pg_current_xact_id())`;
       return await whileUnderWay(scene, entered, async () =>
         (await spend(store)) > 1 ? 'decided again' : 'decided once',
       );
@@ -297,7 +297,7 @@ const guards: Readonly<Record<string, Guard>> = {
 function requestOfAnother(status: string): string {
   return `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, expires_ms,
       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, idempotency_turn)
-    VALUES (1000000, gen_random_uuid()::text, 'agent-1', 'pay.send', 'ALLOW', '${status}', ${startMs}, ${startMs + 600_000},
+    VALUES (1000000, gen_random_uuid(), 'agent-1', 'pay.send', 'ALLOW', '${status}', ${startMs}, ${startMs + 600_000},
       'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
 }
 

@@ -264,12 +264,13 @@ describe('somebody with the database', () => {
       const isEnd = entries.findLast((other) => laneOf(other) === laneOf(entry)) === entry;
       // Within a lane it takes the place of another one.
       const sequence = isEnd ? last + 1 : entry.sequence + 1;
-      const added = { ...entry, id: 'added', sequence, follows: entry.sequence };
+      const { id } = requestRow();
+      const added = { ...entry, id, sequence, follows: entry.sequence };
       const [row] = await lanes.sql<{ hash: string }>(
         `SELECT hash FROM requests WHERE sequence = ${entry.sequence}`,
       );
       const columns = {
-        id: 'added',
+        id,
         sequence,
         follows: entry.sequence,
         hash: linkHash(row?.hash ?? '', added),

@@ -42,13 +42,13 @@ async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRe
   let ends = createLaneEnds(chainStart);
   for (let after = 0; ; ) {
     const { pruning, records: stretch, lastSequence } = await store.chain.stretch(after, atOnce);
-    if (pruning !== null && pruning.sequence > ends.place().sequence) ends = createLaneEnds(pruning);
+    if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
     for (const record of stretch) {
       yield { ...record, previousHash: ends.of(laneOf(record.entry)).hash };
       ends.take(record);
     }
     // A chain with a gap is exported, too: what is left of it matters all the more.
-    after = stretch.length > 0 ? ends.place().sequence : Math.max(after + atOnce, ends.place().sequence);
+    after = stretch.length > 0 ? ends.last().sequence : Math.max(after + atOnce, ends.last().sequence);
     if (after >= lastSequence) return;
   }
 }

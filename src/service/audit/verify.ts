@@ -1,7 +1,6 @@
 // The chain of records into whether it is as it was written, or the first place where it is not: each lane by its hashes, the
-// lanes against each other by knots. INVARIANT: memory is
-// bounded by one stretch of the chain, and a chain that is found whole matches every checkpoint that it can be compared
-// with.
+// lanes against each other by knots. INVARIANT: memory is bounded by two stretches of the chain, one that is checked and one
+// that is read meanwhile, and a chain that is found whole matches every checkpoint that it can be compared with.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -94,22 +93,32 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   const { recordsAtOnce: atOnce = recordsAtOnceDefault, onStretch } = options;
   let ends = createLaneEnds(options.after ?? chainStart);
   let first: Link | null = null;
-  for (let after = ends.place().sequence; ; ) {
-    const stretch = await store.chain.stretch(after, atOnce);
+  const ask = (after: number): Promise<ChainStretch> => {
+    const asked = store.chain.stretch(after, atOnce);
+    // What fails is met in its turn, or not at all where the walk ends before.
+    asked.catch(() => undefined);
+    return asked;
+  };
+  let after = ends.last().sequence;
+  for (let coming = ask(after); ; ) {
+    const stretch = await coming;
     const { pruning, records, lastSequence } = stretch;
+    // Of several lanes numbers may be missing: nobody has recorded anything under them.
+    after = records.at(-1)?.entry.sequence ?? Math.max(after + atOnce, pruning?.sequence ?? 0);
+    // It is read while this one is checked.
+    const isLast = after >= lastSequence;
+    if (!isLast) coming = ask(after);
     const beginBreak = checkBegin(stretch, signer);
     if (beginBreak !== null) return broken(beginBreak);
     // Also when records are deleted while others are being read.
-    if (pruning !== null && pruning.sequence > ends.place().sequence) ends = createLaneEnds(pruning);
-    first ??= ends.place();
+    if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
+    first ??= ends.last();
     const before = ends.place();
     const found = checkStretch(ends, stretch, witnesses);
     if (found !== null) return broken(await explain(store, found, ends));
     const end = ends.place();
-    // Of several lanes numbers may be missing: nobody has recorded anything under them.
-    after = records.length > 0 ? end.sequence : Math.max(after + atOnce, end.sequence);
     const isStopped = (await onStretch?.(records, { before, lastSequence })) === 'stop';
-    if (!isStopped && after < lastSequence) continue;
+    if (!isStopped && !isLast) continue;
     const truncated = isStopped ? null : findTruncated(end, { lastSequence, checkpoints });
     if (truncated !== null) return broken(truncated);
     return { kind: 'whole', firstSequence: first.sequence + 1, end, checkpointCount: checkpoints.length };
@@ -155,7 +164,7 @@ type Witnesses = ReadonlyMap<number, readonly SignedCheckpoint[]>;
 
 /** What is wrong with the first record that is not as it was written; the ends are those of the records before. */
 function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witnesses): ChainBreak | null {
-  const contradicted = findContradicted(ends.place(), witnesses);
+  const contradicted = findContradicted(ends, witnesses);
   if (contradicted !== null) return contradicted;
   for (const record of records) {
     const hash = linkHash(ends.of(laneOf(record.entry)).hash, record.entry);
@@ -166,7 +175,7 @@ function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witn
       checkKnot(record, ends);
     if (found !== null) return found;
     ends.take(record);
-    const contradiction = findContradicted(ends.place(), witnesses);
+    const contradiction = findContradicted(ends, witnesses);
     if (contradiction !== null) return contradiction;
   }
   return null;
@@ -174,7 +183,7 @@ function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witn
 
 /** Whether it comes after all others, and follows the last one of its lane. */
 function checkPlace({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
-  if (entry.sequence <= ends.place().sequence) return inserted(entry);
+  if (entry.sequence <= ends.last().sequence) return inserted(entry);
   const end = ends.of(laneOf(entry));
   const follows = followedBy(entry);
   if (follows === end.sequence) return null;
@@ -240,8 +249,11 @@ function checkState({ entry, later }: ChainRecord): ChainBreak | null {
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'state', message };
 }
 
-function findContradicted(end: ChainPlace, witnesses: Witnesses): ChainBreak | null {
-  const other = witnesses.get(end.sequence)?.find((witness) => !isSamePlace(witness, end));
+function findContradicted(ends: LaneEnds, witnesses: Witnesses): ChainBreak | null {
+  const here = witnesses.get(ends.last().sequence);
+  if (here === undefined) return null;
+  const end = ends.place();
+  const other = here.find((witness) => !isSamePlace(witness, end));
   if (other === undefined) return null;
   const message = `the chain was rewritten: a checkpoint of ${timeText(other)} has another hash here`;
   return { sequence: end.sequence, name: null, difference: 'rewritten', message };

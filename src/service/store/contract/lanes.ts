@@ -26,7 +26,9 @@ export interface LaneEnds {
   /** Before the first record of a lane, where every chain starts. */
   of(lane: number): Link;
   take(record: Pick<ChainRecord, 'entry' | 'hash'>): void;
-  /** Where the records that were taken end, by lane. */
+  /** The last record that was taken, of whichever lane. */
+  last(): Link;
+  /** The same, with the end of each lane. */
   place(): ChainPlace;
   /** Whether there are others than lane 0. */
   areSeveral(): boolean;
@@ -44,6 +46,7 @@ export function createLaneEnds(begin: ChainPlace): LaneEnds {
       last = { sequence: entry.sequence, hash };
       ends.set(laneOf(entry), last);
     },
+    last: () => last,
     place() {
       if (!areSeveral()) return last;
       const lanes = [...ends].map(([lane, end]) => ({ lane, ...end }));

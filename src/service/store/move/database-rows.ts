@@ -7,8 +7,9 @@ import { StoreError } from '../contract/store-error.ts';
 import { plainArray, textArray } from '../postgres/server/arrays.ts';
 import { clientConfig } from '../postgres/server/connection.ts';
 import { toStoreFailure } from '../postgres/server/errors.ts';
+import { firstOfIds, lastOfIds, requestIdOrNull } from '../postgres/server/request-ids.ts';
 import { bucketDigits, type CopiedTable } from './copied-tables.ts';
-import { bucketEnds } from './file-rows.ts';
+import { bucketOf } from './file-rows.ts';
 import { type Moved, movedId, placementKind } from './placement.ts';
 import {
   type BucketSum,
@@ -174,6 +175,7 @@ async function insert(
   const sqls = ['copied.*', ...Object.values(added)].join(', ');
   const values = columns.map((column, at) => {
     const all = rows.map((row) => row[at] ?? null);
+    if (typeOf(column) === 'uuid') return plainArray(all.map((id) => requestIdOrNull(String(id))));
     // Columns of texts hold texts, all others numbers.
     return typeOf(column) === 'text'
       ? textArray(all as readonly (string | null)[])
@@ -223,7 +225,7 @@ async function noteStates(query: Query, records: readonly ChainRecord[]): Promis
   if (events.length === 0) return;
   await query(
     `UPDATE requests SET now_status = event.status, now_decided_ms = event.decided_ms, now_expires_ms = event.expires_ms
-     FROM (SELECT DISTINCT ON (request_id) * FROM request_events WHERE request_id = ANY ($1)
+     FROM (SELECT DISTINCT ON (request_id) * FROM request_events WHERE request_id = ANY ($1::text[]::uuid[])
        ORDER BY request_id, sequence DESC) AS event
      WHERE requests.id = event.request_id`,
     [textArray([...new Set(events)])],
@@ -241,10 +243,10 @@ function conditionOf(bucket: string | undefined): {
   readonly values: readonly string[];
 } {
   if (bucket === undefined) return { where: 'true', values: [] };
-  const { definition, from, until } = bucketEnds(bucket);
+  const { definition, start } = bucketOf(bucket);
   return {
-    where: 'definition = $1 AND request_id >= $2 AND request_id < $3',
-    values: [definition, from, until],
+    where: 'definition = $1 AND request_id BETWEEN $2 AND $3',
+    values: [definition, firstOfIds(start), lastOfIds(start)],
   };
 }
 
@@ -257,7 +259,7 @@ async function sums(
   const texts = columns.map((column) =>
     types.get(`${name}.${column}`) === 'bool' ? `${column}::int4::text` : `${column}::text`,
   );
-  const bucket = isLarge ? `definition || ' ' || substr(request_id, 1, ${bucketDigits})` : "''";
+  const bucket = isLarge ? `definition || ' ' || substr(request_id::text, 1, ${bucketDigits})` : "''";
   const found = await query<BucketSum & { bucket: string }>(
     `SELECT bucket, ${sumColumns} FROM (SELECT ${bucket} AS bucket, ${digestColumn(texts)} FROM ${name} WHERE ${where} OFFSET 0) AS rows GROUP BY 1`,
     values,

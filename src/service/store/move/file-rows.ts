@@ -41,7 +41,7 @@ export function openFileRows(path: string): FileRows {
       columns,
       sums: (table) => withStoreErrors(path, () => sumRows(table, columns(table), read(table).iterate())),
       rows: (table, bucket) =>
-        table.isLarge ? read(table, bucketCondition).iterate(bucketEnds(bucket)) : read(table).iterate(),
+        table.isLarge ? read(table, bucketCondition).iterate(bucketOf(bucket)) : read(table).iterate(),
       lookAnew() {
         if (database.inTransaction) database.exec('COMMIT');
         database.exec('BEGIN');
@@ -56,17 +56,13 @@ function ownRows({ name }: CopiedTable): string {
   return name === 'documents' ? `NOT (kind = '${placementKind}' AND id = '${movedId}')` : 'true';
 }
 
-const bucketCondition = 'AND definition = @definition AND request_id >= @from AND request_id < @until';
+const bucketCondition =
+  "AND definition = @definition AND request_id >= @start AND request_id < @start || '~'";
 
-/** What comes after all ids that begin so. */
-export function bucketEnds(bucket: string): {
-  readonly definition: string;
-  readonly from: string;
-  readonly until: string;
-} {
+/** `start`: the digits with which the ids of its requests begin. */
+export function bucketOf(bucket: string): { readonly definition: string; readonly start: string } {
   const at = bucket.lastIndexOf(' ');
-  const from = bucket.slice(at + 1);
-  return { definition: bucket.slice(0, at), from, until: `${from}~` };
+  return { definition: bucket.slice(0, at), start: bucket.slice(at + 1) };
 }
 
 function sumRows(

@@ -11,6 +11,7 @@ import type { Fence } from './fence.ts';
 import { plainArray, textArray } from './server/arrays.ts';
 import type { Query } from './server/connection.ts';
 import { zeroByte } from './server/errors.ts';
+import { type RequestUuid, requestIdOrNull } from './server/request-ids.ts';
 
 export interface NewRequest {
   readonly row: RequestRow;
@@ -20,8 +21,8 @@ export interface NewRequest {
   readonly places: readonly MeterPlace[];
 }
 
-/** A word for each request; `duplicate-id` is a mistake of ours. */
-export type AppendWord = AppendResult | 'duplicate-id' | 'policies-changed' | 'meters-moved';
+/** A word for each request. */
+export type AppendWord = AppendResult | 'policies-changed' | 'meters-moved';
 
 export interface Appended {
   readonly results: readonly AppendWord[] | null;
@@ -30,6 +31,7 @@ export interface Appended {
 
 /** A request as it is sent. */
 export interface PreparedRequest extends NewRequest {
+  readonly id: RequestUuid;
   readonly columns: RequestColumns;
   /** Its canonical JSON, in parts: before what it follows, before its lane, before its number, and after that. */
   readonly parts: readonly [head: string, before: string, between: string, after: string];
@@ -47,6 +49,8 @@ export function prepareRequest(request: NewRequest): PreparedRequest {
   const columns = requestColumns(request.row);
   const { record_json: record, ...others } = columns;
   if (!record.isWellFormed()) throw new RangeError('a record is well-formed text');
+  const id = requestIdOrNull(columns.id);
+  if (id === null) throw new RangeError('the id of a request is a UUID');
   const text = canonicalJson({ ...others, follows: 0, kind: 'request', lane: 0, sequence: 0 });
   const meters = [...request.places, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
   if ([...Object.values(columns), ...meters].some((text) => String(text).includes('\0'))) throw zeroByte();
@@ -58,7 +62,7 @@ export function prepareRequest(request: NewRequest): PreparedRequest {
   const before = text.slice(text.indexOf(',', follows) + 1, lane);
   const between = text.slice(text.indexOf(',', lane) + 1, text.indexOf(':', sequence) + 1);
   const after = text.slice(text.indexOf(',', sequence));
-  return { ...request, columns, parts: [head, before, between, after] };
+  return { ...request, id, columns, parts: [head, before, between, after] };
 }
 
 /** In the order of the parameters of `writ_append`. */
@@ -85,7 +89,8 @@ export function appendValues(
     ...[fence.slot, fence.epoch, fence.batch, switchKind, fence.instance, seen],
     ...[plainArray(nonces.map((use) => use.keptUntilMs)), plainArray(nonces.map((use) => use.usedAtMs))],
     textArray(nonces.map((use) => use.nonce)),
-    ...[texts('id'), texts('agent_id'), texts('action_key'), texts('outcome'), texts('status')],
+    plainArray(requests.map(({ id }) => id)),
+    ...[texts('agent_id'), texts('action_key'), texts('outcome'), texts('status')],
     ...[numbers('created_ms'), numbers('decided_ms'), numbers('expires_ms')],
     ...[texts('idempotency_key'), texts('idempotency_digest'), numbers('idempotency_until_ms')],
     texts('record_json'),

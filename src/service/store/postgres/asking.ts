@@ -7,7 +7,7 @@ import type { AppendLimits, AppendResult } from '../contract/store.ts';
 import { type NewRequest, type PreparedRequest, prepareRequest } from './append.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { RequestWord, WaitingRequest } from './request-batch.ts';
-import { otherPolicies, toStoreFailure } from './server/errors.ts';
+import { isInUse, otherPolicies, toStoreFailure } from './server/errors.ts';
 
 export interface Asking {
   append(row: RequestRow, limits: AppendLimits, entries: readonly MeterEntryRow[]): Promise<AppendResult>;
@@ -19,10 +19,14 @@ export interface Asking {
 export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
   let lookAgain = async (): Promise<boolean> => false;
 
-  const send = (request: Pick<WaitingRequest, 'places' | 'make' | 'takeBack'>) =>
-    new Promise<RequestWord>((resolve, reject) => queue.ask({ ...request, resolve, reject }));
-
-  async function checked(word: RequestWord): Promise<AppendResult | 'nothing' | 'duplicate-id'> {
+  async function send(
+    request: Pick<WaitingRequest, 'places' | 'make' | 'takeBack'>,
+    idOf: () => string,
+  ): Promise<AppendResult | 'nothing'> {
+    const sent = new Promise<RequestWord>((resolve, reject) => queue.ask({ ...request, resolve, reject }));
+    const word = await sent.catch((error: unknown) => {
+      throw isInUse(error) ? duplicateId(idOf()) : error;
+    });
     if (word !== 'policies-changed') return word;
     if (!(await lookAgain())) throw otherPolicies();
     return 'basis-changed';
@@ -30,9 +34,9 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
 
   async function append(request: NewRequest): Promise<AppendResult> {
     const prepared = preparedOrThrow(request);
-    const word = await checked(await send({ places: [], make: () => prepared, takeBack: doNothing }));
+    const sent = { places: [], make: () => prepared, takeBack: doNothing };
+    const word = await send(sent, () => request.row.id);
     if (word === 'nothing') throw new Error('a request that is made has an answer');
-    if (word === 'duplicate-id') throw duplicateId(request.row.id);
     return word;
   }
 
@@ -49,9 +53,8 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
         if (spending !== null) made.push(spending);
         return spending === null ? null : preparedOrThrow({ ...spending, places });
       };
-      const word = await checked(await send({ places, make, takeBack: () => made.at(-1)?.takeBack() }));
-      if (word === 'duplicate-id') throw duplicateId(made.at(-1)?.row.id ?? '');
-      return word;
+      const sent = { places, make, takeBack: () => made.at(-1)?.takeBack() };
+      return await send(sent, () => made.at(-1)?.row.id ?? '');
     },
     onOtherPolicies(listener) {
       lookAgain = listener;

@@ -26,13 +26,12 @@ const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events
 
 const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature, lanes_json AS "lanesJson"';
 
-export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
+export function chainStore({ rows }: Pick<ReadPool, 'rows'>, queue: Pick<CommitQueue, 'write'>): ChainStore {
   let settled = 0;
   return {
     async stretch(afterSequence, countMax) {
       if (afterSequence + countMax >= settled) settled = await settledSequence(rows);
-      const upTo = settled;
-      return await snapshot((read) => readStretch(read, { afterSequence, countMax, settled: upTo }));
+      return await readStretch(rows, { afterSequence, countMax, settled });
     },
     changes: ({ beforeSequence, countMax }) =>
       rows<ChangeRow>(
@@ -107,43 +106,79 @@ interface Stretch {
   readonly settled: number;
 }
 
-/** What a stretch is read from: where it lies, and which kinds of records lie there. */
+/** Where a stretch lies. */
 interface Frame {
   readonly pruning: StoredCheckpoint | null;
-  readonly after: number;
   readonly upTo: number;
   readonly first: number | null;
   readonly last: number | null;
-  readonly kinds: readonly RecordKind[];
 }
 
-const kindsThere = (Object.entries({ request: 'requests', ...tableOf }) as [RecordKind, string][])
-  .map(
-    ([kind, table]) =>
-      `CASE WHEN EXISTS (SELECT FROM ${table} WHERE sequence > span.after AND sequence <= span."upTo") THEN '${kind}' END`,
-  )
-  .join(', ');
+/** Of a request its columns; of the frame and of other records `other` alone. */
+interface StretchRow extends StoredRequest {
+  readonly other: { readonly kind: 'frame'; readonly row: Frame } | OtherRow | null;
+}
 
-/** In one round trip: a table without records there is not asked for them. */
-const frameText = `SELECT row_to_json(pruned) AS pruning, span.after, span."upTo", ends.first, ends.last,
-    array_remove(ARRAY[${kindsThere}], NULL) AS kinds
-  FROM (SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS each) AS ends
-  LEFT JOIN (
-    SELECT ${checkpointColumns} FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1) AS pruned ON true
-  CROSS JOIN LATERAL (SELECT greatest($1::int8, coalesce(pruned.sequence, 0)) AS after) AS place
-  CROSS JOIN LATERAL (SELECT place.after, least(place.after + $2::int8, $3::int8) AS "upTo") AS span`;
+interface OtherRow {
+  readonly kind: Exclude<RecordKind, 'request'>;
+  readonly row: Link & LaneColumns & { readonly slot?: number | null };
+}
+
+interface StoredRequest {
+  readonly sequence: number;
+  readonly hash: string;
+  readonly lane: number;
+  readonly follows: number | null;
+  readonly later: LaterStates | null;
+}
+
+const laterOf = (table: string, prefix = '') =>
+  `json_build_object('status', ${table}.${prefix}status, 'decidedAtMs', ${table}.${prefix}decided_ms,
+    'expiresAtMs', ${table}.${prefix}expires_ms)`;
+
+/** Each column takes the driver its time: what is null for nearly all requests is one. */
+const requestColumns =
+  `sequence id agent_id action_key outcome status created_ms decided_ms expires_ms idempotency_key
+  idempotency_digest idempotency_until_ms record_json hash lane follows`.split(/\s+/);
+
+const within = 'sequence > frame.after AND sequence <= frame."upTo"';
+
+const otherRow = (kind: string, row: string) =>
+  `json_build_object('kind', '${kind}', 'row', row_to_json(${row})) AS other`;
+
+/** One statement, which sees one moment, and is one round trip. */
+const stretchText = `WITH frame AS MATERIALIZED (
+    SELECT row_to_json(pruned) AS pruning, place.after, least(place.after + $2::int8, $3::int8) AS "upTo", ends.first, ends.last
+    FROM (SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS each) AS ends
+    LEFT JOIN (
+      SELECT ${checkpointColumns} FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1) AS pruned ON true
+    CROSS JOIN LATERAL (SELECT greatest($1::int8, coalesce(pruned.sequence, 0)) AS after) AS place)
+  SELECT ${requestColumns.map((column) => `request.${column}`).join(', ')},
+    CASE WHEN num_nonnulls(now_status, now_decided_ms, now_expires_ms, event.sequence) > 0
+      THEN json_build_object('stored', ${laterOf('request', 'now_')}, 'byEvents', ${laterOf('event')}) END AS later,
+    NULL::json AS other
+  FROM frame
+  CROSS JOIN LATERAL (SELECT * FROM requests WHERE ${within}) AS request
+  LEFT JOIN LATERAL (
+    SELECT * FROM request_events WHERE request_id = request.id ORDER BY sequence DESC LIMIT 1) AS event ON true
+  UNION ALL SELECT empty.*, NULL, other FROM (
+    SELECT ${otherRow('frame', 'frame')} FROM frame
+    ${Object.entries(tableOf)
+      .map(
+        ([kind, table]) => `UNION ALL SELECT ${otherRow(kind, table)} FROM frame JOIN ${table} ON ${within}`,
+      )
+      .join('\n    ')}) AS others
+  LEFT JOIN (SELECT ${requestColumns.join(', ')} FROM requests LIMIT 0) AS empty ON true`;
 
 async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Stretch): Promise<ChainStretch> {
-  const [frame] = await rows<Frame>(frameText, [afterSequence, countMax, settled]);
-  if (frame === undefined) throw new Error('a chain has ends');
-  const { after, upTo, first, last, kinds } = frame;
+  let frame: Frame | null = null;
   const records: ChainRecord[] = [];
-  for (const kind of kinds)
-    records.push(
-      ...(kind === 'request'
-        ? await readRequests(rows, after, upTo)
-        : await readOthers(rows, kind, after, upTo)),
-    );
+  for (const { other, ...request } of await rows<StretchRow>(stretchText, [afterSequence, countMax, settled]))
+    if (other === null) records.push(requestOf(request));
+    else if (other.kind === 'frame') frame = other.row;
+    else records.push(recordOf(other));
+  if (frame === null) throw new Error('a chain has ends');
+  const { upTo, first, last } = frame;
   const pruning = frame.pruning === null ? null : checkpointOf(frame.pruning);
   const begin: Link = pruning ?? chainStart;
   return {
@@ -155,39 +190,12 @@ async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Str
   };
 }
 
-interface StoredRequest {
-  readonly sequence: number;
-  readonly hash: string;
-  readonly lane: number;
-  readonly follows: number | null;
-  readonly later: LaterStates | null;
-}
-
 const asRecorded: LaterState = { status: null, decidedAtMs: null, expiresAtMs: null };
 const unchanged: LaterStates = { stored: asRecorded, byEvents: asRecorded };
 
-const laterOf = (table: string, prefix = '') =>
-  `json_build_object('status', ${table}.${prefix}status, 'decidedAtMs', ${table}.${prefix}decided_ms,
-    'expiresAtMs', ${table}.${prefix}expires_ms)`;
-
-/** Each column takes the driver its time: what is null for nearly all requests is one. */
-const requestsText = `SELECT requests.sequence, requests.id, agent_id, action_key, outcome, requests.status, created_ms,
-    requests.decided_ms, requests.expires_ms, idempotency_key, idempotency_digest, idempotency_until_ms, record_json,
-    requests.hash, lane, requests.follows,
-    CASE WHEN num_nonnulls(now_status, now_decided_ms, now_expires_ms, event.sequence) > 0
-      THEN json_build_object('stored', ${laterOf('requests', 'now_')}, 'byEvents', ${laterOf('event')}) END AS later
-  FROM requests LEFT JOIN LATERAL (
-    SELECT * FROM request_events WHERE request_id = requests.id ORDER BY sequence DESC LIMIT 1) AS event ON true
-  WHERE requests.sequence > $1 AND requests.sequence <= $2`;
-
 /** The present state of a request is no part of its record: it comes beside the record, with the state that its events give. */
-async function readRequests(rows: Rows, after: number, upTo: number): Promise<readonly ChainRecord[]> {
-  const found = await rows<StoredRequest>(requestsText, [after, upTo]);
-  return found.map(({ hash, later, ...columns }) => ({
-    entry: entryOf('request', columns),
-    hash,
-    later: later ?? unchanged,
-  }));
+function requestOf({ hash, later, ...columns }: StoredRequest): ChainRecord {
+  return { entry: entryOf('request', columns), hash, later: later ?? unchanged };
 }
 
 interface LaneColumns {
@@ -198,29 +206,15 @@ interface LaneColumns {
 
 /** What is not said of a record has no place in its hash. */
 function entryOf(kind: RecordKind, { lane = 0, follows, ...columns }: LaneColumns): ChainEntry {
-  return {
-    ...columns,
-    ...(lane === 0 ? {} : { lane }),
-    ...(follows === null ? {} : { follows }),
-    kind,
-  };
+  const entry = { ...columns, kind };
+  return lane === 0 && follows === null
+    ? entry
+    : { ...entry, ...(lane === 0 ? {} : { lane }), ...(follows === null ? {} : { follows }) };
 }
 
-async function readOthers(
-  rows: Rows,
-  kind: Exclude<RecordKind, 'request'>,
-  after: number,
-  upTo: number,
-): Promise<readonly ChainRecord[]> {
-  const found = await rows<Link & LaneColumns & { readonly slot?: number | null }>(
-    `SELECT * FROM ${tableOf[kind]} WHERE sequence > $1 AND sequence <= $2`,
-    [after, upTo],
-  );
-  return found.map(({ hash, slot: _, ...columns }) => ({
-    entry: entryOf(kind, columns),
-    hash,
-    later: null,
-  }));
+function recordOf({ kind, row }: OtherRow): ChainRecord {
+  const { hash, slot: _, ...columns } = row;
+  return { entry: entryOf(kind, columns), hash, later: null };
 }
 
 function prune(checkpoint: SignedCheckpoint): Work<'pruned' | 'not-there'> {

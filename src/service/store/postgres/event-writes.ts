@@ -12,6 +12,7 @@ import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isWrittenAfter } from './moved-meters.ts';
 import { isInUse } from './server/errors.ts';
+import { requestIdOrNull } from './server/request-ids.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 export const requestWrites = { change, expireDue };
@@ -30,7 +31,7 @@ function change({
       `SELECT coalesce(now_status, status) AS status,
          (SELECT count(*) FROM request_events WHERE request_id = requests.id) AS count
        FROM requests WHERE id = $1`,
-      [requestId],
+      [requestIdOrNull(requestId)],
     );
     if (present === undefined) return 'unknown-request';
     const isSeen = seen === null || present.count === seen;

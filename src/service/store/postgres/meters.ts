@@ -7,8 +7,10 @@ import type { RequestPlace } from '../contract/store.ts';
 import { lookedThroughMax } from '../shared/request-walk.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { plainArray } from './server/arrays.ts';
 import { otherPolicies } from './server/errors.ts';
 import type { ReadPool } from './server/read-pool.ts';
+import { leastRequestId, requestIdOrNull } from './server/request-ids.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 /** A grant that has ended counts on, unless it was released. */
@@ -49,11 +51,11 @@ export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Askin
         await transaction.rows('UPDATE meters SET is_whole = true WHERE definition = $1', [definition]);
       }),
     pending: (definition) => entries('definition = $1 AND granted_ms IS NULL', [definition]),
-    enteredBy: (requestId) => entries('request_id = $1', [requestId]),
+    enteredBy: (requestId) => entries('request_id = $1', [requestIdOrNull(requestId)]),
     granted: (definition, after, countMax) =>
       entries(
         'definition = $1 AND (granted_ms, request_id) > ($2, $3) ORDER BY granted_ms, request_id LIMIT $4',
-        [definition, after.grantedAtMs, after.requestId, countMax],
+        [definition, after.grantedAtMs, requestIdOrNull(after.requestId) ?? leastRequestId, countMax],
       ),
     add: (late) => queue.write(addEntries(late)),
     async counted({ sinceMs, after, countMax }) {
@@ -110,11 +112,14 @@ function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string
     await rows(
       `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written)
        SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value, '0'
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[])
+       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bool[], $5::text[])
          AS late(definition, request_id, key, certain, value)
        JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,
       [
-        ...[late.map(({ definition }) => definition), late.map(({ requestId }) => requestId)],
+        ...[
+          late.map(({ definition }) => definition),
+          plainArray(late.map(({ requestId }) => requestIdOrNull(requestId))),
+        ],
         ...[late.map(({ key }) => key), late.map(({ isCertain }) => isCertain)],
         late.map(({ value }) => value),
       ],

@@ -120,7 +120,7 @@ const look = {
       FROM meter_entries
       WHERE ${isWrittenAfter} AND slot IS DISTINCT FROM $2
         AND ($3::text IS NULL OR pg_visible_in_snapshot(written, $3::pg_snapshot))
-        AND ($4::xid8 IS NULL OR (written, request_id, definition) > ($4::xid8, $5::text, $6::text))
+        AND ($4::xid8 IS NULL OR (written, request_id, definition) > ($4::xid8, $5::uuid, $6::text))
       ORDER BY written, request_id, definition LIMIT ${entriesAtOnce}) AS entry ON true
     ORDER BY entry.written, entry."requestId", entry.definition`,
 };

@@ -9,8 +9,8 @@ import { type Appended, type AppendWord, createTogether, type PreparedRequest } 
 import type { Connection } from './server/connection.ts';
 import type { Work } from './transaction.ts';
 
-/** What comes of a request: the store's own mistakes apart, a word of its contract. */
-export type RequestWord = AppendResult | 'duplicate-id' | 'policies-changed' | 'nothing';
+/** What comes of a request. */
+export type RequestWord = AppendResult | 'policies-changed' | 'nothing';
 
 export interface WaitingRequest {
   /** The meters that it reads or enters. */
@@ -149,7 +149,8 @@ export function answerBatch(
   batch: readonly SentRequest[],
   { results }: Pick<Appended, 'results'>,
 ): readonly WaitingRequest[] {
-  const words = batch.map((_, at): AppendWord => results?.[at] ?? 'duplicate-id');
+  const words: readonly AppendWord[] = results ?? [];
+  if (words.length !== batch.length) throw new Error('each request has a word');
   for (const [at, { waiting }] of batch.entries()) if (words[at] !== 'stored') waiting.takeBack();
   const again: WaitingRequest[] = [];
   for (const [at, { waiting }] of batch.entries()) {

@@ -27,6 +27,7 @@ import {
 } from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
+import { leastRequestId } from './server/request-ids.ts';
 
 /** The walk of a list: of one agent, of one status, or of all. */
 export const databaseWalks = {
@@ -106,8 +107,8 @@ interface Looked extends RequestPlace {
   readonly isFound: boolean;
 }
 
-export async function findHistory(rows: Rows, id: string): Promise<RequestHistory | null> {
-  return (await findAll(rows, [id]))[0] ?? null;
+export async function findHistory(rows: Rows, id: string | null): Promise<RequestHistory | null> {
+  return id === null ? null : ((await findAll(rows, [id]))[0] ?? null);
 }
 
 /** In this order; those that are not there are left out. */
@@ -130,7 +131,7 @@ export async function findWaiting(
   { asked: { groups, owner }, nowMs, after, countMax }: WaitingPage,
 ): Promise<readonly RequestHistory[]> {
   const waiting = await rows<{ readonly id: string }>(waitingText, [
-    ...[nowMs, after?.expiresAtMs ?? -1, after?.id ?? '', groups, countMax],
+    ...[nowMs, after?.expiresAtMs ?? -1, after?.id ?? leastRequestId, groups, countMax],
     ...[owner?.email ?? null, owner?.id ?? null],
   ]);
   return await findAll(

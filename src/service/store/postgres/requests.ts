@@ -17,6 +17,7 @@ import type { CommitQueue } from './commit-queue.ts';
 import { createRefusalWrites, requestWrites } from './event-writes.ts';
 import { countWaiting, findAt, findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
+import { requestIdOrNull } from './server/request-ids.ts';
 
 const isPending = `${statusNow} = 'pending'`;
 
@@ -35,7 +36,7 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
   };
   return {
     append: (row, limits, entries = []) => asking.append(row, limits, entries),
-    find: (id) => one('id = $1', [id]),
+    find: (id) => one('id = $1', [requestIdOrNull(id)]),
     findByIdempotencyKey: ({ agentId, key, nowMs }) =>
       one(
         `agent_id = $1 AND idempotency_key = $2
@@ -50,13 +51,13 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
       return open?.count ?? 0;
     },
     async history(id) {
-      const history = await snapshot((read) => findHistory(read, id));
+      const history = await snapshot((read) => findHistory(read, requestIdOrNull(id)));
       await queue.settle();
       return history;
     },
     async events(id): Promise<readonly RequestEvent[]> {
       const text = 'SELECT * FROM request_events WHERE request_id = $1 ORDER BY sequence';
-      return (await rows<EventColumns>(text, [id])).map(requestEvent);
+      return (await rows<EventColumns>(text, [requestIdOrNull(id)])).map(requestEvent);
     },
     list: searchedList(search, {
       walk: (page) => snapshot((read) => findPage(read, page)),

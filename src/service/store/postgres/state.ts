@@ -4,6 +4,7 @@
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
 import { tampered } from '../contract/store-error.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
+import { leastRequestId } from './server/request-ids.ts';
 
 /** Enough to see what happened. */
 const differencesMax = 20;
@@ -83,7 +84,7 @@ async function entryDifferences(
   if (pruned.length > 0) return [];
   const message = 'it is not what the record of its request says';
   const found: StateDifference[] = [];
-  let [request, definition, count] = ['', '', 0];
+  let [request, definition, count] = [leastRequestId, '', 0];
   for (;;) {
     const entries = await rows<Entry>(
       `SELECT definition, request_id,

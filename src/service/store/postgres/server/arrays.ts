@@ -1,6 +1,8 @@
 // Lists of texts and numbers into arrays of PostgreSQL: texts in the binary form, so that none of their characters has to be
 // escaped. Records are full of quotation marks.
 
+import type { RequestUuid } from './request-ids.ts';
+
 const textType = 25;
 const headBytes = 20;
 const lengthBytes = 4;
@@ -21,7 +23,7 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   return bytes;
 }
 
-/** A parameter of an array of numbers or truth values. */
-export function plainArray(values: readonly (number | bigint | boolean | null)[]): string {
+/** A parameter of an array of numbers, truth values or ids of requests, which need no quotation marks. */
+export function plainArray(values: readonly (number | bigint | boolean | RequestUuid | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }

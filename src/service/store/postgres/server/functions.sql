@@ -122,7 +122,7 @@ CREATE OR REPLACE FUNCTION writ_append(
   -- Of each nonce.
   n_kept_until int8[], n_used int8[], n_nonce text[],
   -- Of each request; `head`, `before` and `after` are its canonical JSON around what it follows and its number.
-  r_id text[], r_agent text[], r_action text[], r_outcome text[], r_status text[],
+  r_id uuid[], r_agent text[], r_action text[], r_outcome text[], r_status text[],
   r_created int8[], r_decided int8[], r_expires int8[],
   r_key text[], r_digest text[], r_until int8[], r_record text[], r_head text[], r_before text[], r_after text[],
   r_open_max int8[],
@@ -172,8 +172,8 @@ BEGIN
     SELECT lane_sequence, lane_hash INTO last, link FROM replicas WHERE slot = p_slot;
   END IF;
   -- After the locks, so that what was changed while this waited is seen.
-  switches := coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0);
-  active := (SELECT policy_digest FROM control WHERE id = 1);
+  SELECT coalesce((SELECT generation FROM document_kinds WHERE kind = p_switch_kind), 0), policy_digest
+    INTO switches, active FROM control WHERE id = 1;
   IF cardinality(n_nonce) > 0 THEN
     INSERT INTO nonces (kept_until_ms, used_ms, nonce, owner)
       SELECT n.kept_until, n.used, n.nonce, p_owner
@@ -214,7 +214,6 @@ BEGIN
         SELECT count(*) FROM requests WHERE coalesce(now_status, requests.status) = 'pending'
           AND requests.agent_id = r_agent[at] AND coalesce(now_expires_ms, expires_ms) > r_created[at]
       ) THEN 'too-many-open'
-      WHEN EXISTS (SELECT 1 FROM requests WHERE requests.id = r_id[at] OFFSET 0) THEN 'duplicate-id'
       WHEN at = ANY (moved) THEN 'meters-moved'
       ELSE 'stored'
     END ORDER BY at),
