@@ -96,22 +96,30 @@ async function client(world: World, at: number): Promise<void> {
 /** At once. */
 const drainsMax = 32;
 
-/** What is left of each budget is used. */
+/**
+ * What is left of each budget is used. While all meters are read anew, which takes longer the more was granted, all is refused: a
+ * budget counts as used when nothing more is granted of any.
+ */
 async function drainAll(world: World): Promise<void> {
   const agent = await agentAtLast(world.store);
-  let next = 0;
-  const drains = Array.from({ length: drainsMax }, async () => {
-    while (next <= world.session) {
-      const session = next;
-      next += 1;
-      await drain(world, agent, `shared-${session}`);
-    }
-  });
-  await Promise.all(drains);
+  for (let granted = 1; granted > 0; ) {
+    granted = 0;
+    let next = 0;
+    const drains = Array.from({ length: drainsMax }, async () => {
+      while (next <= world.session) {
+        const session = next;
+        next += 1;
+        const more = await drain(world, agent, `shared-${session}`);
+        granted += more;
+      }
+    });
+    await Promise.all(drains);
+  }
 }
 
-/** A meter is unknown while it is read anew, so a refusal counts when it stays. */
-async function drain(world: World, agent: Agent, session: string): Promise<void> {
+/** Yields how often it was granted something; a refusal counts when it stays. */
+async function drain(world: World, agent: Agent, session: string): Promise<number> {
+  let granted = 0;
   for (let refusals = 0, failures = 0; refusals < 3 && failures < 100; ) {
     // One whose slot was taken while it was stopped decides nothing any more.
     const all = urls(world);
@@ -119,8 +127,10 @@ async function drain(world: World, agent: Agent, session: string): Promise<void>
     const answer = (await ask(world, url, agent, { amount: 1, session }))?.decision;
     if (answer === 'DENY') refusals += 1;
     else if (answer !== 'ALLOW') failures += 1;
-    if (answer !== 'ALLOW') await sleep(100);
+    if (answer === 'ALLOW') granted += 1;
+    else await sleep(100);
   }
+  return granted;
 }
 
 /** The server may just be coming back. */

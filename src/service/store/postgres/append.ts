@@ -44,24 +44,27 @@ export const appendStatement: Query = {
   text: `SELECT * FROM writ_append(${Array.from({ length: argumentCount }, (_, at) => `$${at + 1}`).join(', ')})`,
 };
 
+/** Canonical JSON has all names in order, here around `follows`, `kind`, `lane`, `outcome`, `sequence` and `status`. */
+const headNames = ['action_key', 'agent_id', 'created_ms', 'decided_ms', 'expires_ms'] as const;
+const beforeNames = ['id', 'idempotency_digest', 'idempotency_key', 'idempotency_until_ms'] as const;
+
+function membersOf(columns: RequestColumns, names: readonly (keyof RequestColumns)[]): string {
+  return names.map((name) => `"${name}":${canonicalJson(columns[name])},`).join('');
+}
+
 /** Throws RangeError for a text that no database holds, StoreError for one that PostgreSQL does not. */
 export function prepareRequest(request: NewRequest): PreparedRequest {
   const columns = requestColumns(request.row);
-  const { record_json: record, ...others } = columns;
-  if (!record.isWellFormed()) throw new RangeError('a record is well-formed text');
+  if (!columns.record_json.isWellFormed()) throw new RangeError('a record is well-formed text');
   const id = requestIdOrNull(columns.id);
   if (id === null) throw new RangeError('the id of a request is a UUID');
-  const text = canonicalJson({ ...others, follows: 0, kind: 'request', lane: 0, sequence: 0 });
   const meters = [...request.places, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
-  if ([...Object.values(columns), ...meters].some((text) => String(text).includes('\0'))) throw zeroByte();
-  // A quotation mark within a value has a backslash before it.
-  const [follows, lane, sequence] = ['"follows":', '"lane":', '"sequence":'].map((name) =>
-    text.indexOf(name),
-  );
-  const head = text.slice(0, follows);
-  const before = text.slice(text.indexOf(',', follows) + 1, lane);
-  const between = text.slice(text.indexOf(',', lane) + 1, text.indexOf(':', sequence) + 1);
-  const after = text.slice(text.indexOf(',', sequence));
+  const texts = [...Object.values(columns), ...meters];
+  if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) throw zeroByte();
+  const head = `{${membersOf(columns, headNames)}`;
+  const before = `${membersOf(columns, beforeNames)}"kind":"request",`;
+  const between = `${membersOf(columns, ['outcome'])}"sequence":`;
+  const after = `,"status":${canonicalJson(columns.status)}}`;
   return { ...request, id, columns, parts: [head, before, between, after] };
 }
 

@@ -173,7 +173,8 @@ const stretchText = `WITH frame AS MATERIALIZED (
 async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Stretch): Promise<ChainStretch> {
   let frame: Frame | null = null;
   const records: ChainRecord[] = [];
-  for (const { other, ...request } of await rows<StretchRow>(stretchText, [afterSequence, countMax, settled]))
+  const found = await rows<StretchRow>(stretchText, [afterSequence, countMax, settled], 'stretch');
+  for (const { other, ...request } of found)
     if (other === null) records.push(requestOf(request));
     else if (other.kind === 'frame') frame = other.row;
     else records.push(recordOf(other));

@@ -6,8 +6,8 @@ import { StoreError } from '../../contract/store-error.ts';
 import { answerMaxMs, clientConfig } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
 
-/** The rows of a query. */
-export type Rows = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
+/** The rows of a query; the server plans one with a name once for a connection. */
+export type Rows = <R>(text: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>;
 
 export interface ReadPool {
   /** Rejects with a StoreError. */
@@ -51,7 +51,7 @@ export function createReadPool(url: string): ReadPool {
   };
 
   return {
-    rows: (text, values) => withClient((client) => rowsOf(client)(text, values)),
+    rows: (text, values, name) => withClient((client) => rowsOf(client)(text, values, name)),
     snapshot: (work) =>
       withClient(async (client) => {
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -68,6 +68,8 @@ export function createReadPool(url: string): ReadPool {
 
 /** The columns are those that the statement names. */
 function rowsOf(client: pg.PoolClient): Rows {
-  return async <R>(text: string, values: readonly unknown[] = []) =>
-    (await client.query(text, [...values])).rows as readonly R[];
+  return async <R>(text: string, values: readonly unknown[] = [], name?: string) => {
+    const query = name === undefined ? { text } : { name, text };
+    return (await client.query({ ...query, values: [...values] })).rows as readonly R[];
+  };
 }
