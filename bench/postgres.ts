@@ -14,8 +14,7 @@ import { createRequestId } from '../src/service/requests/record/id.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openStore } from '../src/service/store/open.ts';
-import { plainArray, textArray } from '../src/service/store/postgres/server/arrays.ts';
-import { requestIdOrNull } from '../src/service/store/postgres/server/request-ids.ts';
+import { idArray, plainArray, textArray } from '../src/service/store/postgres/server/arrays.ts';
 import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
 import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
 import type { LoadOptions, LoadResult } from './service/load.ts';
@@ -99,7 +98,7 @@ async function openBare(server: PostgresServer, database: string): Promise<Bare>
         name: 'bare',
         text,
         values: [
-          plainArray(all.map(({ id }) => requestIdOrNull(id))),
+          idArray(all.map(({ id }) => id)),
           ...[texts((one) => one.agentId), texts((one) => one.actionKey)],
           ...[texts((one) => one.outcome), texts((one) => one.status)],
           ...[numbers((one) => one.createdAtMs), numbers((one) => one.decidedAtMs)],

@@ -4,10 +4,10 @@
 import pg from 'pg';
 import type { ChainRecord, Link, RecordKind } from '../contract/chain.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { plainArray, textArray } from '../postgres/server/arrays.ts';
+import { idArray, plainArray, textArray } from '../postgres/server/arrays.ts';
 import { clientConfig } from '../postgres/server/connection.ts';
 import { toStoreFailure } from '../postgres/server/errors.ts';
-import { firstOfIds, lastOfIds, requestIdOrNull } from '../postgres/server/request-ids.ts';
+import { firstOfIds, lastOfIds } from '../postgres/server/request-ids.ts';
 import { bucketDigits, type CopiedTable } from './copied-tables.ts';
 import { bucketOf } from './file-rows.ts';
 import { type Moved, movedId, placementKind } from './placement.ts';
@@ -175,7 +175,7 @@ async function insert(
   const sqls = ['copied.*', ...Object.values(added)].join(', ');
   const values = columns.map((column, at) => {
     const all = rows.map((row) => row[at] ?? null);
-    if (typeOf(column) === 'uuid') return plainArray(all.map((id) => requestIdOrNull(String(id))));
+    if (typeOf(column) === 'uuid') return idArray(all.map(String));
     // Columns of texts hold texts, all others numbers.
     return typeOf(column) === 'text'
       ? textArray(all as readonly (string | null)[])
@@ -225,10 +225,10 @@ async function noteStates(query: Query, records: readonly ChainRecord[]): Promis
   if (events.length === 0) return;
   await query(
     `UPDATE requests SET now_status = event.status, now_decided_ms = event.decided_ms, now_expires_ms = event.expires_ms
-     FROM (SELECT DISTINCT ON (request_id) * FROM request_events WHERE request_id = ANY ($1::text[]::uuid[])
+     FROM (SELECT DISTINCT ON (request_id) * FROM request_events WHERE request_id = ANY ($1)
        ORDER BY request_id, sequence DESC) AS event
      WHERE requests.id = event.request_id`,
-    [textArray([...new Set(events)])],
+    [idArray([...new Set(events)])],
   );
 }
 

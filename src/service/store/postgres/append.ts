@@ -8,10 +8,10 @@ import type { NonceUse, RequestRow } from '../contract/records.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
 import { type RequestColumns, requestColumns } from '../sqlite/rows.ts';
 import type { Fence } from './fence.ts';
-import { plainArray, textArray } from './server/arrays.ts';
+import { idArray, plainArray, textArray } from './server/arrays.ts';
 import type { Query } from './server/connection.ts';
 import { zeroByte } from './server/errors.ts';
-import { type RequestUuid, requestIdOrNull } from './server/request-ids.ts';
+import { requestIdOrNull } from './server/request-ids.ts';
 
 export interface NewRequest {
   readonly row: RequestRow;
@@ -31,7 +31,6 @@ export interface Appended {
 
 /** A request as it is sent. */
 export interface PreparedRequest extends NewRequest {
-  readonly id: RequestUuid;
   readonly columns: RequestColumns;
   /** Its canonical JSON, in parts: before what it follows, before its lane, before its number, and after that. */
   readonly parts: readonly [head: string, before: string, between: string, after: string];
@@ -56,8 +55,7 @@ function membersOf(columns: RequestColumns, names: readonly (keyof RequestColumn
 export function prepareRequest(request: NewRequest): PreparedRequest {
   const columns = requestColumns(request.row);
   if (!columns.record_json.isWellFormed()) throw new RangeError('a record is well-formed text');
-  const id = requestIdOrNull(columns.id);
-  if (id === null) throw new RangeError('the id of a request is a UUID');
+  if (requestIdOrNull(columns.id) === null) throw new RangeError('the id of a request is a UUID');
   const meters = [...request.places, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
   const texts = [...Object.values(columns), ...meters];
   if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) throw zeroByte();
@@ -65,7 +63,7 @@ export function prepareRequest(request: NewRequest): PreparedRequest {
   const before = `${membersOf(columns, beforeNames)}"kind":"request",`;
   const between = `${membersOf(columns, ['outcome'])}"sequence":`;
   const after = `,"status":${canonicalJson(columns.status)}}`;
-  return { ...request, id, columns, parts: [head, before, between, after] };
+  return { ...request, columns, parts: [head, before, between, after] };
 }
 
 /** In the order of the parameters of `writ_append`. */
@@ -92,7 +90,7 @@ export function appendValues(
     ...[fence.slot, fence.epoch, fence.batch, switchKind, fence.instance, seen],
     ...[plainArray(nonces.map((use) => use.keptUntilMs)), plainArray(nonces.map((use) => use.usedAtMs))],
     textArray(nonces.map((use) => use.nonce)),
-    plainArray(requests.map(({ id }) => id)),
+    idArray(requests.map(({ columns: { id } }) => id)),
     ...[texts('agent_id'), texts('action_key'), texts('outcome'), texts('status')],
     ...[numbers('created_ms'), numbers('decided_ms'), numbers('expires_ms')],
     ...[texts('idempotency_key'), texts('idempotency_digest'), numbers('idempotency_until_ms')],

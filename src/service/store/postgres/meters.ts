@@ -7,7 +7,7 @@ import type { RequestPlace } from '../contract/store.ts';
 import { lookedThroughMax } from '../shared/request-walk.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { plainArray } from './server/arrays.ts';
+import { idArray } from './server/arrays.ts';
 import { otherPolicies } from './server/errors.ts';
 import type { ReadPool } from './server/read-pool.ts';
 import { leastRequestId, requestIdOrNull } from './server/request-ids.ts';
@@ -116,10 +116,7 @@ function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string
          AS late(definition, request_id, key, certain, value)
        JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,
       [
-        ...[
-          late.map(({ definition }) => definition),
-          plainArray(late.map(({ requestId }) => requestIdOrNull(requestId))),
-        ],
+        ...[late.map(({ definition }) => definition), idArray(late.map(({ requestId }) => requestId))],
         ...[late.map(({ key }) => key), late.map(({ isCertain }) => isCertain)],
         late.map(({ value }) => value),
       ],

@@ -1,7 +1,7 @@
 // Lists of texts and numbers into arrays of PostgreSQL: texts in the binary form, so that none of their characters has to be
 // escaped. Records are full of quotation marks.
 
-import type { RequestUuid } from './request-ids.ts';
+import { requestIdOrNull } from './request-ids.ts';
 
 const textType = 25;
 const headBytes = 20;
@@ -23,7 +23,12 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   return bytes;
 }
 
-/** A parameter of an array of numbers, truth values or ids of requests, which need no quotation marks. */
-export function plainArray(values: readonly (number | bigint | boolean | RequestUuid | null)[]): string {
+/** A parameter of an array of numbers or truth values. */
+export function plainArray(values: readonly (number | bigint | boolean | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+}
+
+/** A parameter of ids of requests; null in the place of what is none. */
+export function idArray(ids: readonly string[]): string {
+  return `{${ids.map((id) => requestIdOrNull(id) ?? 'NULL').join(',')}}`;
 }

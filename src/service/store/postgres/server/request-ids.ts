@@ -3,16 +3,9 @@
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A text of that form. */
-export type RequestUuid = string & { readonly isRequestUuid: unique symbol };
-
-function isRequestUuid(id: string): id is RequestUuid {
-  return form.test(id);
-}
-
 /** Null, which equals no id, where no request can have such an id. */
-export function requestIdOrNull(id: string): RequestUuid | null {
-  return isRequestUuid(id) ? id : null;
+export function requestIdOrNull(id: string): string | null {
+  return form.test(id) ? id : null;
 }
 
 /** The first of the ids that begin with these eight digits. */
