@@ -69,5 +69,6 @@ describe('a text of several lines', () => {
     }
     expect(textProblem(' \n', 100)).toBe('must not be empty');
     expect(textProblem('abcd', 3)).toBe('must have at most 3 characters');
+    expect(textProblem('😀😀😀', 3)).toBeNull();
   });
 });

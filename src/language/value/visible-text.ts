@@ -31,6 +31,6 @@ export function nameProblem(text: string, lengthMax: number): string | null {
  */
 export function textProblem(text: string, lengthMax: number): string | null {
   if (text.trim() === '') return 'must not be empty';
-  if (text.length > lengthMax) return `must have at most ${lengthMax} characters`;
+  if ([...text].length > lengthMax) return `must have at most ${lengthMax} characters`;
   return controls.test(text) ? 'must not hold control characters' : null;
 }

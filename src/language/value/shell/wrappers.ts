@@ -90,7 +90,7 @@ const wrappers = {
   // Settings may name programs; so may options that are not here.
   git: (args) => {
     const behind = behindOptions(args, { '-C': 1, '--no-pager': 0, '--version': 0, '--help': 0, '-P': 0 });
-    return behind === null || gitRunners.test(behind.slice(0, 2).join(' ')) ? null : [];
+    return behind === null || gitRunsOthers(behind) ? null : [];
   },
   nice: (args) => behindOptions(args, { '-n': 1 }),
   nohup: (args) => behindOptions(args, {}),
@@ -106,7 +106,34 @@ const wrappers = {
   },
 } satisfies Record<string, Wrapper>;
 
-const gitRunners = /^(?:bisect run|submodule foreach|filter-branch\b|for-each-repo\b|difftool|mergetool)/;
+/** Subcommands of git that run a program named in their arguments: always, or with an argument of this form. */
+const gitRunners: Readonly<Record<string, RegExp>> = {
+  bisect: /^run$/,
+  clone: /^-\w*[cu]|^--conf/,
+  difftool: /^/,
+  'filter-branch': /^/,
+  'for-each-repo': /^/,
+  grep: /^-\w*O/,
+  mergetool: /^/,
+  rebase: /^-\w*x/,
+  'send-email': /^/,
+  submodule: /^foreach$/,
+};
+
+/** Long options that take a command, of several subcommands of git. */
+const gitCommandOptions = ['exec', 'upload-pack', 'receive-pack', 'open-files-in-pager'];
+
+/** Whether git runs a command that stands in the arguments of the subcommand. */
+function gitRunsOthers([subcommand = '', ...args]: readonly string[]): boolean {
+  const runs = Object.hasOwn(gitRunners, subcommand) ? gitRunners[subcommand]! : null;
+  // The empty argument stands for the subcommand alone.
+  return ['', ...args].some((arg) => {
+    if (runs?.test(arg) === true || arg.startsWith('ext::')) return true;
+    // Git takes the beginning of a long option for the option.
+    const [option = ''] = arg.split('=');
+    return /^--\w/.test(option) && gitCommandOptions.some((name) => name.startsWith(option.slice(2)));
+  });
+}
 
 function isWrapper(program: string): program is keyof typeof wrappers {
   return Object.hasOwn(wrappers, program);
