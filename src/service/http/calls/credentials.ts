@@ -1,4 +1,4 @@
-// What a person hears whose credentials are not taken: no more than that, or how long to wait.
+// Turns refused credentials into the error for the person: only that they were refused, or how long to wait.
 
 import type { Reservation, WaitNeeded } from '../../people/attempts.ts';
 import type { Refused } from '../../people/sign-in.ts';
@@ -18,13 +18,13 @@ export function refusal(refused: Refused): ProblemError {
   }
 }
 
-/** Throws where the attempt has to wait. */
+/** The reservation of an attempt; throws a ProblemError when the attempt has to wait. */
 export function reserved(result: Reservation | WaitNeeded): Reservation {
   if (result.kind === 'wait') throw refusal(result);
   return result;
 }
 
-/** The credentials are right, and not the way in. */
+/** The refusal of right credentials when only single sign-on lets this person in. */
 export function ssoOnly(): ProblemError {
   return new ProblemError(
     'sso_only',

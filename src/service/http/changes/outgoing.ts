@@ -1,5 +1,5 @@
-// All that leaves the service by itself, put together: webhooks, e-mail, and what feeds them. It begins when the service
-// listens and ends with it.
+// Puts together all that the service sends by itself: webhooks, e-mail, and what feeds them. Sending begins
+// when the service listens, and ends with the service.
 
 import { createDirectory } from '../../people/directory.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';

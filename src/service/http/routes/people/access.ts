@@ -35,7 +35,7 @@ export interface AccessDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
-  /** Hears of the people to tell. */
+  /** Sends mail to the people concerned. */
   readonly accessNews: AccessNews;
 }
 
@@ -214,7 +214,7 @@ export const accessRoutes: readonly Route<AccessDeps>[] = [
   acceptInvitation,
 ];
 
-/** An attempt by a link; throws where it has to wait. */
+/** Reserves an attempt to use a link; throws a ProblemError when the attempt has to wait. */
 function attemptByLink(
   { signInDeps: { attempts, directory } }: AccessDeps,
   { clientAddress: address }: FastifyRequest,

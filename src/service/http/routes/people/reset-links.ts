@@ -1,4 +1,5 @@
-// The way back in for somebody who has lost their password: an admin makes a link, and the person who has it sets a new password.
+// The way back in for somebody who has lost their password: an admin makes a link, with which the person sets
+// a new password.
 
 import type { FastifyRequest } from 'fastify';
 import { reserveUnguessable } from '../../../people/guesses.ts';
@@ -14,7 +15,7 @@ import { personExample } from '../../views/person.ts';
 
 interface ResetDeps {
   readonly signInDeps: SignInDeps;
-  /** Hears of the people to tell. */
+  /** Sends mail to the person concerned. */
   readonly accessNews: Pick<AccessNews, 'resetLinkMade'>;
 }
 
