@@ -123,10 +123,7 @@ interface FormNode {
   form: Form | null;
 }
 
-/**
- * Returns a function that appends values to the bytes and adds texts to the pool. It throws a TypeError for
- * anything but plain data.
- */
+/** Returns a function that appends plain data to the bytes; it throws a TypeError for anything else. */
 export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: unknown) => void {
   const write = (value: unknown): void => {
     switch (typeof value) {
