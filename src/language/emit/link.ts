@@ -10,18 +10,16 @@ import { isPushed } from '../model/pushed-row.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules, tracedWholeMax } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
-import { applyPrefilter } from '../program/index/prefilter.ts';
-import { createIndex, keysBy, select } from '../program/index/rule-index.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
-import { BoundedMap, memo } from '../value/memo.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
+import { type Emitted, emitAction, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
 import { resolvedTexts } from './code/payload-resolve.ts';
 import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/decide.ts';
+import { createRuleHeads, findAll, findByIndex } from './decide/find-rules.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
-import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
+import { type ListedCode, ListedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
@@ -416,36 +414,4 @@ function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
 /** The number of rules that one step adds to the layout. */
 const rulesPerStep = 20;
 
-/**
- * The most rule heads that are kept because they took part recently. Agents influence which rules take part,
- * so the number is bounded.
- */
-const headsKeptMax = 4_096;
-
-function createRuleHeads(action: OpenAction): RuleHeads {
-  const kept = new BoundedMap<number, RuleHead>(headsKeptMax);
-  const read = (place: number) => action.head(place);
-  return { length: action.ruleCount, at: (place) => memo(kept, place, read) };
-}
-
-function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
-  return (_facts, _state, found) => {
-    for (let place = 0; place < ruleCount; place += 1) found[place] = place;
-    return ruleCount;
-  };
-}
-
-function findByIndex(action: OpenAction, { program, session, run }: LinkContext): ListedCode['find'] {
-  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, keysBy(program.lists));
-  const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
-  const read = session.reuse({ action, part: 'subjects' }, make);
-  const values: unknown[] = index.subjects.map(() => undefined);
-  return (facts, state, found) => {
-    read(facts, state, values);
-    return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
-  };
-}
-
 type MeterEntries = ReturnType<EnterMeters>;
-
-type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
