@@ -71,7 +71,7 @@ export interface AuthorizeHandler {
   /** Counts and records a refusal before its reply is sent; `body` is null when it was not read. */
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
   /** Counts a refusal of a caller that was not recognised. */
-  refuseUnknown(problem: ProblemError): void;
+  refuseUnknown(problem: ProblemError, startedAtMs: number): void;
 }
 
 /** Input that a route sets itself, in place of headers. */
@@ -154,6 +154,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
 
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
     const { status } = problems[problem.code];
+    metrics.took(performance.now() - call.startedAtMs);
     tracing?.answered({ ...tracedOf(call, { httpStatus: status, errorCode: problem.code }), decided: null });
     const { id, clientAddress, identity } = call;
     const counted = { agentId: identity.agent.id, atMs: Math.trunc(clock()), code: problem.code };
@@ -172,7 +173,8 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     onRefused(counted);
   }
 
-  function refuseUnknown({ code }: ProblemError): void {
+  function refuseUnknown({ code }: ProblemError, startedAtMs: number): void {
+    metrics.took(performance.now() - startedAtMs);
     onRefused({ agentId: null, atMs: Math.trunc(clock()), code });
   }
 
@@ -303,10 +305,12 @@ function notAllowedNow({ why }: NotAllowedNow): ProblemError {
 }
 
 function tracedOf(
-  { headers, id: requestId, identity, startedAtMs }: AuthorizeCall,
+  { headers, url, id: requestId, identity, startedAtMs }: AuthorizeCall,
   outcome: Pick<TracedExchange, 'httpStatus' | 'errorCode'>,
 ): Omit<TracedExchange, 'decided'> {
-  return { traceparent: headers.traceparent, requestId, agentId: identity.agent.id, startedAtMs, ...outcome };
+  const [path = ''] = url.split('?');
+  const agentId = identity.agent.id;
+  return { traceparent: headers.traceparent, path, requestId, agentId, startedAtMs, ...outcome };
 }
 
 function readBody(body: Uint8Array, bytesMax: number): Envelope {

@@ -1,7 +1,9 @@
 // Turns refused credentials into the error for the person: only that they were refused, or how long to wait.
 
+import type { FastifyRequest } from 'fastify';
 import type { Reservation, WaitNeeded } from '../../people/attempts.ts';
-import type { Refused } from '../../people/sign-in.ts';
+import { reserveUnguessable } from '../../people/guesses.ts';
+import type { Refused, SignInDeps } from '../../people/sign-in.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export function refusal(refused: Refused): ProblemError {
@@ -22,6 +24,14 @@ export function refusal(refused: Refused): ProblemError {
 export function reserved(result: Reservation | WaitNeeded): Reservation {
   if (result.kind === 'wait') throw refusal(result);
   return result;
+}
+
+/** Reserves an attempt to use a link from this address; throws a ProblemError when the attempt has to wait. */
+export function attemptByLink(
+  { attempts, directory }: Pick<SignInDeps, 'attempts' | 'directory'>,
+  { clientAddress: address }: FastifyRequest,
+): Reservation {
+  return reserved(reserveUnguessable(attempts, { what: 'link', address }, directory.clock()));
 }
 
 /** The refusal of right credentials when only single sign-on lets this person in. */

@@ -40,7 +40,8 @@ export interface Outgoing {
 export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const { store, clock, publicUrl, arePrivateAddressesAllowed, smtp, log } = deps;
   const directory = createDirectory(store.documents, clock);
-  const onFailure = (err: unknown): void => log.warn({ err }, 'a webhook message could not be handled');
+  const onFailure = (err: unknown): void =>
+    log.warn({ err }, 'a message to a webhook or by e-mail could not be handled');
   const dispatcher = createDispatcher({
     directory,
     masterKey: store.masterKey,

@@ -19,6 +19,8 @@ export interface Tracing {
 export interface TracedExchange {
   /** The header of W3C Trace Context, as sent. */
   readonly traceparent: unknown;
+  /** The path of the route that was called. */
+  readonly path: string;
   readonly requestId: string;
   readonly agentId: string;
   readonly startedAtMs: number;
@@ -106,7 +108,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
       const toWall = wallOffset();
       const startTime = toWall + exchange.startedAtMs;
       const span = tracer.startSpan(
-        'POST /v1/authorize',
+        `POST ${exchange.path}`,
         { kind: api.SpanKind.SERVER, startTime, attributes: attributesOf(exchange) },
         contextOf(exchange.traceparent),
       );
@@ -129,10 +131,11 @@ function wallOffset(): number {
   return Date.now() - performance.now();
 }
 
-function attributesOf({ requestId, agentId, httpStatus, errorCode, decided }: TracedExchange): Attributes {
+function attributesOf(exchange: TracedExchange): Attributes {
+  const { path, requestId, agentId, httpStatus, errorCode, decided } = exchange;
   return {
     'http.request.method': 'POST',
-    'http.route': '/v1/authorize',
+    'http.route': path,
     'http.response.status_code': httpStatus,
     'writ.request_id': requestId,
     'writ.agent_id': agentId,

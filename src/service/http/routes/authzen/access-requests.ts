@@ -94,7 +94,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     id: 'requestAccess',
     summary: 'Asks people for what an evaluation has denied (draft)',
     description:
-      'Access Request and Approval Profile, draft 1. Subject, resource, action and context are those of the evaluation. People decide as about any request; `GET` says how it stands. The same denial again is the same access request. An approval is good for one evaluation that shows it as `context.approval`.',
+      'Access Request and Approval Profile, draft 1. Subject, resource, action and context are those of the evaluation. People decide as about any request; `GET` says how it stands. Without an `Idempotency-Key`, the same denial again is the same access request. An approval is good for one evaluation that shows it as `context.approval`.',
     body: {
       description: 'Unknown members are ignored.',
       schema: {

@@ -3,7 +3,6 @@
 // piece, because Fastify's ways cost too much. INVARIANT: a body that fails never reaches a policy, and no
 // reply leaves before its record.
 
-import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
@@ -25,7 +24,6 @@ import { contentTypeFault } from '../../contract/content-type.ts';
 import { actionKeyLengthMax } from '../../contract/envelope.ts';
 import type { DescribedRoute, Operation, Parameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { viewExample, viewSchema } from '../../views/request.ts';
 
 export interface AuthorizeRouteOptions {
@@ -39,12 +37,11 @@ export interface AuthorizeRouteOptions {
   readonly judge: VoteJudge['judge'];
   readonly bodyBytesMax: number;
   readonly clock: () => number;
-  readonly metrics: Metrics;
   readonly shutdown: AbortSignal;
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, authorizeHandler, lastWords, waits, receipts, bodyBytesMax, metrics } = options;
+  const { identify, authorizeHandler, lastWords, waits, receipts, bodyBytesMax } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
@@ -105,8 +102,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
   // A refused request of a known agent is recorded too, before the reply.
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const problem = toProblem(error);
-    metrics.took(performance.now() - request.startedAtMs);
-    if (request.identity === null) authorizeHandler.refuseUnknown(problem);
+    if (request.identity === null) authorizeHandler.refuseUnknown(problem, request.startedAtMs);
     else await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
     return sendProblem(problem, request, reply);
   });
